@@ -219,8 +219,9 @@ class Evaluator(Hinted):
         self._prepared_for: dict[_Purpose, Any] = {}
         # (parent, first, last) if this evaluator was made by `rows` and is for a range of the parent's lists.
         self._rows_of: tuple[Evaluator, int, int] | None = None
-        # The lists, until the first scores were looked at for likely mistakes; shared with the evaluators of `rows`.
-        self._unseen: dict[str, JudgedLists] | None = {"lists": lists}
+        self._lists = lists
+        # The names of the scores that were looked at for likely mistakes; shared with the evaluators of `rows`.
+        self._seen: set[str] = set()
         # True if `Engine.call` may be used, which is faster than `Prepared.evaluate`, but does not look at the scores.
         self._short = False
 
@@ -717,13 +718,15 @@ class Evaluator(Hinted):
         return as_scores(array, name).reshape(-1)
 
     def _looked_at(self, scores: npt.ArrayLike, name: str = "scores") -> Scores:
-        """Return the scores of one call as `_flat` does; those of the first call are looked at for likely mistakes."""
+        """Return the scores of one call as `_flat` does, after a look for likely mistakes.
+
+        The scores of the first call are looked at, and those of each run of `results`, the first time.
+        """
         flat = self._flat(scores, name)
-        if self._unseen is not None:
-            lists = self._unseen.pop("lists", None)
-            self._unseen, self._short = None, self._prepared.threads == 1 and self._prepared.in_kernel
-            if lists is not None:
-                warn_of_scores(lists, (self._first, self._first + self.n_queries), flat, scores, name)
+        self._short = self._prepared.threads == 1 and self._prepared.in_kernel
+        if not self._seen or (name != "scores" and name not in self._seen):
+            self._seen.add(name)
+            warn_of_scores(self._lists, (self._first, self._first + self.n_queries), flat, scores, name)
         return flat
 
     def _once(self, purpose: _Purpose) -> Any:

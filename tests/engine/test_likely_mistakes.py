@@ -56,6 +56,16 @@ def test_values_do_not_depend_on_the_call():
         assert again(SCORES).tobytes() == first.tobytes()
 
 
+def test_every_run_of_results_is_looked_at():
+    """The first run is usually the baseline, which is right."""
+    evaluator = Evaluator(LABELS, "nDCG@10")
+    runs = {"dot": SCORES, "distances": -SCORES, "int8": _products(np.int8)}
+    with pytest.warns(UserWarning) as found:
+        evaluator.results(runs)
+    assert [str(each.message).split(":")[0] for each in found] == ["scores['distances']", "scores['int8']"]
+    assert warnings_of(lambda: [evaluator.results(runs), evaluator(-SCORES)]) == []
+
+
 def test_rows_are_looked_at_once_for_all():
     evaluator = Evaluator(LABELS, "nDCG@10")
     blocks = [evaluator.rows(i, i + 20) for i in (0, 20)]
