@@ -29,6 +29,7 @@ from tieaware.inputs import (
     Run,
     RunLike,
     RunSource,
+    all_rise,
     all_tied,
     as_qrels,
     as_sources,
@@ -42,6 +43,7 @@ from tieaware.inputs import (
     has_order_in_ranks,
     match,
     no_query_judged,
+    ranks_oppose_scores,
     seem_to_count_from_one,
     without,
 )
@@ -366,9 +368,10 @@ class _Evaluation:
         has_reals = self._qrels.grades is not None
         swapped = self._queries != "shard" and (has_reals or self._look_like_scores)
         tied = not all(view.rule.by_position for view in self._plan.views)
+        rising = True
 
         def evaluate_chunk(chunk: RunSource) -> None:
-            nonlocal found, from_one, example, query, swapped, tied
+            nonlocal found, from_one, example, query, swapped, tied, rising
             run = chunk.whole() if self._plan.by_document or observe is not None else None
             if run is not None and observe is not None:
                 observe(self._runs[i], run)
@@ -386,6 +389,8 @@ class _Evaluation:
                 swapped = False
             if tied and not all_tied(matched.scores, matched.lists.offsets):
                 tied = False
+            if rising and not all_rise(matched.scores, matched.lists.offsets):
+                rising = False
             rows = self._evaluate_chunk(matched, run, values)
             answered[rows] = True
             if rows is _EVERY and len(answered):
@@ -404,6 +409,9 @@ class _Evaluation:
         if tied and has_order_in_ranks(source):
             remedy = "but not the ranks, which are ignored; order='file' takes the order of the file"
             return f"{name}: all scores of a query are equal, {remedy}"
+        if rising and ranks_oppose_scores(source):
+            remedy = "if they are distances, negate them, because higher scores rank higher"
+            return f"{name}: the scores of every query rise with the rank; {remedy}"
         if from_one:
             return f"{name}: ids seem to count from 1: with ids - 1, many more documents are relevant"
         if found or not example:

@@ -60,7 +60,7 @@ def test_every_run_of_results_is_looked_at():
     """The first run is usually the baseline, which is right."""
     evaluator = Evaluator(LABELS, "nDCG@10")
     runs = {"dot": SCORES, "distances": -SCORES, "int8": _products(np.int8)}
-    with pytest.warns(UserWarning) as found:
+    with pytest.warns(UserWarning, match="^scores\\['") as found:
         evaluator.results(runs)
     assert [str(each.message).split(":")[0] for each in found] == ["scores['distances']", "scores['int8']"]
     assert warnings_of(lambda: [evaluator.results(runs), evaluator(-SCORES)]) == []

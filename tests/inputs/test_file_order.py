@@ -205,6 +205,35 @@ def test_no_warning_if_scores_or_the_file_give_the_order(tmp_path, ranks, scores
     assert tieaware.evaluate(*_constant(tmp_path, ranks, scores), "RR", **options).mean().item() > 0
 
 
+def _in_lists(folder, ranks, scores):
+    """Write a run whose queries have the same ranks and scores; return judgments and the path."""
+    path = folder / "distances.run"
+    rows = list(enumerate(zip(ranks, scores, strict=True)))
+    path.write_text("".join(f"q{q} Q0 d{i} {rank} {score} t\n" for q in range(4) for i, (rank, score) in rows))
+    return {f"q{q}": {"d1": 1} for q in range(4)}, path
+
+
+def test_distances_whose_ranks_are_right(tmp_path):
+    message = "^distances: the scores of every query rise with the rank; if they are distances, negate them"
+    with pytest.warns(UserWarning, match=message):
+        tieaware.evaluate(*_in_lists(tmp_path, range(1, 9), (0.1, 0.2, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7)), "RR")
+
+
+@pytest.mark.parametrize(
+    ("ranks", "scores", "options"),
+    [
+        (range(1, 9), range(8, 0, -1), {}),
+        (range(8, 0, -1), range(1, 9), {}),  # The ranks say the same as the scores, from the last to the first.
+        ((0,) * 8, range(1, 9), {}),
+        (range(1, 9), (1, 2, 3, 4, 5, 6, 8, 7), {}),
+        (range(1, 4), (1, 2, 3), {}),  # Few documents may be an example.
+        (range(1, 9), range(1, 9), {"order": "file"}),
+    ],
+)
+def test_no_warning_of_distances_if_ranks_and_scores_agree_somewhere(tmp_path, ranks, scores, options):
+    tieaware.evaluate(*_in_lists(tmp_path, ranks, scores), "RR", **options)
+
+
 def test_a_constant_run_in_several_chunks(tmp_path):
     """The second chunk of a large file decides whether to warn."""
     lines = [f"q{i // 50} Q0 d{i % 50} {i % 50} 1 t\n" for i in range(100_000)]

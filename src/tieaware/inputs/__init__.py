@@ -17,7 +17,16 @@ from tieaware.errors import InputError, warn
 from tieaware.inputs.files.paths import Parts, are_partitions, files_at, is_file_object, look_like_parts, parts_at
 from tieaware.inputs.judgments.qrels import Qrels, read_qrels
 from tieaware.inputs.runs.changed import Changed, by_position, excluded_documents, without
-from tieaware.inputs.runs.file_order import ORDERS, Order, all_tied, consistent, has_order_in_ranks, repeatable
+from tieaware.inputs.runs.file_order import (
+    ORDERS,
+    Order,
+    all_rise,
+    all_tied,
+    consistent,
+    has_order_in_ranks,
+    ranks_oppose_scores,
+    repeatable,
+)
 from tieaware.inputs.runs.in_memory import RunDict, RunTopK, is_pair_of_arrays
 from tieaware.inputs.runs.matching import (
     Matched,
@@ -52,6 +61,7 @@ __all__ = [
     "RunFile",
     "RunLike",
     "RunSource",
+    "all_rise",
     "all_tied",
     "as_qrels",
     "as_sources",
@@ -66,6 +76,7 @@ __all__ = [
     "match",
     "match_whole",
     "no_query_judged",
+    "ranks_oppose_scores",
     "read_qrels",
     "read_run",
     "repeatable",

@@ -18,6 +18,8 @@ Order: TypeAlias = Literal["score", "file"]
 ORDERS: tuple[Order, ...] = get_args(Order)
 
 _SHOWN = 3
+# With fewer neighbours in the lists of a run, the ranks may oppose the scores by chance.
+_FEWEST_NEIGHBOURS = 20
 
 
 def repeatable(source: RunSource) -> RunSource:
@@ -68,6 +70,27 @@ def all_tied(scores: Scores, offsets: Offsets) -> bool:
         return False
     starts = np.isin(np.arange(1, len(scores)), offsets)
     return bool(((scores[1:] == scores[:-1]) | starts).all() and not starts.all())
+
+
+def all_rise(scores: Scores, offsets: Offsets) -> bool:
+    """Return whether no document has a lower score than the one before it in its list."""
+    # The first list usually decides, without a look at all scores.
+    first = scores[: offsets[1]] if len(offsets) > 1 else scores
+    if (first[1:] < first[:-1]).any():
+        return False
+    return bool(np.isin(np.flatnonzero(scores[1:] < scores[:-1]) + 1, offsets).all())
+
+
+def ranks_oppose_scores(source: RunSource) -> bool:
+    """Return whether the rank column of a run, which was read before, gives lower scores the better ranks."""
+    ranks = source.ranks()
+    if ranks is None:
+        return False
+    same = ranks.queries[1:] == ranks.queries[:-1]
+    rank, score = np.diff(ranks.ranks)[same], np.diff(ranks.scores)[same]
+    # Distances tie here and there; a run with a single higher score is nearly constant.
+    most_rise = 2 * np.count_nonzero(score) > len(score) >= _FEWEST_NEIGHBOURS
+    return bool(most_rise and (rank > 0).all() and (score >= 0).all())
 
 
 def has_order_in_ranks(source: RunSource) -> bool:
