@@ -133,6 +133,15 @@ def test_the_written_run_has_the_printed_value(files, printed, runs, options):
     assert tieaware.read_run("fused.run").to_dict()["q0"].keys() == {f"d{d}" for d in range(8)}
 
 
+def test_a_search_for_many_weights_says_what_is_faster(files, command, monkeypatch):
+    """The time grows with the square of the number of runs, and 42 runs take half an hour."""
+    runs = "bm25.run dense.run rerank.run"
+    assert "--method rrf" not in command(f"fuse qrels.txt {runs} --folds 2")[2]
+    monkeypatch.setattr("tieaware.commands.fusion_commands._MANY_RUNS", 2)
+    said = "the time of the search grows with the square of the number of runs, 3: fewer runs, "
+    assert command(f"fuse qrels.txt {runs} --folds 2")[2].startswith(said)
+
+
 def test_depth_cuts_the_written_run(files, command):
     found = command("fuse qrels.txt bm25.run dense.run --run fused.run.gz --depth 3")
     assert found[::2] == (0, "wrote fused.run.gz\n")

@@ -24,6 +24,10 @@ if TYPE_CHECKING:
     from tieaware.inputs import Run, RunSource
 
 
+# The search for the weights of this many runs takes about half a minute.
+_MANY_RUNS = 10
+
+
 def add_fuse(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
     """Add the command `tieaware fuse`."""
     command = commands.add_parser(
@@ -115,6 +119,9 @@ def _fuse(arguments: argparse.Namespace) -> str:
         outcome, fused = _fixed(arguments, runs, measure, depth, scale)
         decision = _decision(outcome, arguments.method or "the weights")
     else:
+        if len(runs) > _MANY_RUNS:
+            faster = "fewer runs, fewer --folds, or --method rrf, which needs no search, are faster"
+            streams.say(f"the time of the search grows with the square of the number of runs, {len(runs)}: {faster}")
         outcome = fusion(
             arguments.qrels, runs, measure, **scale, folds=arguments.folds, level=arguments.level,
             restarts=arguments.restarts, seed=arguments.seed, threads=arguments.threads,
