@@ -11,21 +11,24 @@ from libc.string cimport memset
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._noise_islands cimport add_islands, sort_down
-from tieaware.kernels._noise_nodes cimport Form, Noise, Sum, Work, tieaware_above
+from tieaware.kernels._noise_nodes cimport (
+    Form, Noise, Sum, TIEAWARE_AT_ONCE, TIEAWARE_N_VALUES, Work, tieaware_above, tieaware_numbers,
+)
 
 cnp.import_array()
 
 cdef extern from "engine/noise.h" nogil:
     enum:
         TIEAWARE_RULES
-        TIEAWARE_HALF_NODES
-        TIEAWARE_AT_ONCE
+        TIEAWARE_FACTORS
 
 cdef enum:
-    # The numbers of arrays in `Work` with a double or a word for each document, and of its polynomials.
-    N_ARRAYS = 10
+    # The numbers of arrays in `Work` with a double or a word for each document, or with a double for each document and
+    # node; and of its polynomials.
+    N_ARRAYS = 9
     N_WORDS = 5
-    N_POLYNOMIALS = 6
+    N_CHANCES = 2
+    N_POLYNOMIALS = 5
 
 
 cdef struct Lists:
@@ -72,14 +75,16 @@ cdef Py_ssize_t read_list(Work* w, const Lists* lists, Py_ssize_t q) noexcept no
     return k
 
 
-cdef void begin(Work* w, const double* norms, double tolerance, const double* largest) noexcept nogil:
+cdef void begin(Work* w, const double* norms, double tolerance, double beyond, const double* largest) noexcept nogil:
     """Begin the sums of a list. The tolerance is relative to the larger of the norm and the largest gain."""
     cdef Py_ssize_t m
-    w.tolerance = tolerance
+    cdef double scale
+    w.tolerance = tolerance * (1.0 - beyond)
     w.above = w.judged_above = 0
     for m in range(w.n_forms):
-        w.sums[m].total = w.sums[m].error = w.sums[m].relevant = 0.0
-        w.sums[m].tolerance = tolerance * max(norms[m], largest[m])
+        scale = max(norms[m], largest[m])
+        w.sums[m].total = w.sums[m].relevant = 0.0
+        w.sums[m].error, w.sums[m].tolerance = tolerance * beyond * scale, w.tolerance * scale
         w.sums[m].goes_on = 1.0 if norms[m] > 0.0 else 0.0
 
 
@@ -96,30 +101,35 @@ cdef class Workspace:
     cdef void* memory
 
     def __cinit__(self, Py_ssize_t longest, Py_ssize_t depth, Py_ssize_t n_forms):
-        cdef Py_ssize_t n = longest + 1, m = depth + 1 + TIEAWARE_AT_ONCE
-        cdef Py_ssize_t of_rules = (2 * TIEAWARE_HALF_NODES + TIEAWARE_RULES + 1) * n_forms
+        cdef Py_ssize_t n = longest + 1, m = depth + 1 + TIEAWARE_FACTORS
+        cdef Py_ssize_t of_rules = (TIEAWARE_N_VALUES + TIEAWARE_RULES + 1) * n_forms
+        cdef Py_ssize_t of_products = TIEAWARE_AT_ONCE * N_POLYNOMIALS * m
+        cdef Py_ssize_t n_doubles = (N_ARRAYS + TIEAWARE_AT_ONCE * N_CHANCES) * n + of_products + of_rules
+        cdef Py_ssize_t i
+        cdef tieaware_numbers* product
         cdef Work* w = &self.work
         cdef double* at
-        self.memory = malloc((N_ARRAYS * n + N_POLYNOMIALS * m + of_rules) * sizeof(double)
-                             + N_WORDS * n * 8 + n_forms * sizeof(Sum) + n)
+        self.memory = malloc(n_doubles * sizeof(double) + N_WORDS * n * 8 + n_forms * sizeof(Sum) + n)
         if self.memory == NULL:
             raise MemoryError("no memory for the products of a list")
         w.sums = <Sum*>self.memory
         at = <double*>(w.sums + n_forms)
         w.score, w.size, w.place, w.low, w.high = at, at + n, at + 2 * n, at + 3 * n, at + 4 * n
-        w.key, w.near, w.per_size, w.chance, w.density = at + 5 * n, at + 6 * n, at + 7 * n, at + 8 * n, at + 9 * n
+        w.key, w.near, w.per_size, w.inverse = at + 5 * n, at + 6 * n, at + 7 * n, at + 8 * n
         at += N_ARRAYS * n
+        w.chance, w.density = at, at + TIEAWARE_AT_ONCE * n
+        at += TIEAWARE_AT_ONCE * N_CHANCES * n
         w.row = <int64_t*>at
         w.order, w.spare = <cnp.npy_intp*>(at + n), <cnp.npy_intp*>(at + 2 * n)
         w.active, w.gathered = <cnp.npy_intp*>(at + 3 * n), <cnp.npy_intp*>(at + 4 * n)
         at += N_WORDS * n
-        memset(at, 0, (N_POLYNOMIALS * m + of_rules) * sizeof(double))
-        at += depth
-        w.common.zero, w.common_judged.zero, w.own.zero = at, at + m, at + 2 * m
-        w.a, w.b, w.products = at + 3 * m, at + 4 * m, at + 5 * m - depth
-        w.common_judged.low, w.common_judged.size, w.step = 0, 1, 0.0
-        at += N_POLYNOMIALS * m - depth
-        w.values, w.rule = at, at + 2 * TIEAWARE_HALF_NODES * n_forms
+        product = <tieaware_numbers*>at + TIEAWARE_FACTORS
+        for i in range(N_POLYNOMIALS):
+            memset(product + i * m - TIEAWARE_FACTORS, 0, TIEAWARE_FACTORS * sizeof(tieaware_numbers))
+        w.common.of, w.common_judged.of, w.own.of = product, product + m, product + 2 * m
+        w.a, w.b = product + 3 * m, product + 4 * m
+        at += of_products
+        w.values, w.rule = at, at + TIEAWARE_N_VALUES * n_forms
         w.change = w.rule + n_forms
         w.judged = <uint8_t*>(at + of_rules)
         w.n_forms = n_forms
@@ -133,9 +143,9 @@ cdef class KernelNoise:
 
     Parameters
     ----------
-    table : float64[n_cells, 8]
-        The chance that the noise of a document of size 1 is above z, as a polynomial in each cell. The argument of a
-        polynomial is -1/2 … 1/2 inside the cell.
+    table : float64[n_cells + 1, 8]
+        The chance that the noise of a document of size 1 is above z, as a polynomial in each cell, and in one after the
+        end of the table. The argument of a polynomial is -1/2 … 1/2 inside the cell.
     start, width : float
         The z at which the first cell starts, and the width of a cell.
     step : float
@@ -151,14 +161,18 @@ cdef class KernelNoise:
         self.noise.table.table = <const double*>cnp.PyArray_DATA(table)
         self.noise.table.low = start
         self.noise.table.per_cell = 1.0 / width
-        self.noise.table.n_cells = cnp.PyArray_DIM(table, 0)
+        self.noise.table.n_cells = cnp.PyArray_DIM(table, 0) - 1
         self.noise.step, self.noise.kinks = step, step == 0.0
 
     def above(self, double z):
         """Return the chance that the noise of a document of size 1 is above z."""
-        cdef double place = 0.0, per_size = 1.0, chance
-        tieaware_above(&self.noise.table, z, &place, &per_size, 1, &chance)
-        return chance
+        cdef double place = 0.0, per_size = 1.0
+        cdef double[TIEAWARE_AT_ONCE] same, chances
+        cdef Py_ssize_t node
+        for node in range(TIEAWARE_AT_ONCE):
+            same[node] = z
+        tieaware_above(&self.noise.table, same, &place, &per_size, 1, 1, chances, NULL)
+        return chances[0]
 
 
 cdef class NoisyMeasures:
@@ -201,8 +215,8 @@ cdef class NoisyMeasures:
 def expectations(KernelNoise noise not None, tuple window not None, tuple reach not None,
                  NoisyMeasures measures not None, cnp.ndarray scores not None, cnp.ndarray sizes not None,
                  tuple lists not None, cnp.ndarray norms not None, cnp.ndarray largest not None, double tolerance,
-                 double undefined, cnp.ndarray values not None, cnp.ndarray errors not None, Py_ssize_t first,
-                 Py_ssize_t last):
+                 double beyond, double undefined, cnp.ndarray values not None, cnp.ndarray errors not None,
+                 Py_ssize_t first, Py_ssize_t last):
     """Write the expectations and their errors for the lists first … last - 1.
 
     All arrays are C-contiguous, aligned and in native byte order.
@@ -228,6 +242,8 @@ def expectations(KernelNoise noise not None, tuple window not None, tuple reach 
         The most that one document earns.
     tolerance : float
         The largest error, relative to the norm or the largest gain.
+    beyond : float
+        The share of it that noise beyond the windows can change.
     undefined : float
         The value where a measure is undefined.
     values, errors : float64[n_lists, n_measures]
@@ -271,7 +287,7 @@ def expectations(KernelNoise noise not None, tuple window not None, tuple reach 
     with nogil:
         for q in range(first, last):
             n_docs = read_list(w, &of, q)
-            begin(w, norm + q * n, tolerance, gain)
+            begin(w, norm + q * n, tolerance, beyond, gain)
             if interrupted(&interruption, 64 * n_docs) or add_islands(w, n_docs):
                 break
             for m in range(n):

@@ -19,7 +19,7 @@ from libc.string cimport memcpy, memset
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport interrupted
 from tieaware.kernels._noise_nodes cimport (
-    Form, Sum, Work, at_node, deepest, is_weighted, ranked_above, tieaware_above,
+    Form, Sum, TIEAWARE_AT_ONCE, TIEAWARE_N_VALUES, Work, at_nodes, deepest, is_weighted, ranked_above, tieaware_above,
 )
 from tieaware.kernels._sorting cimport argsort_doubles
 
@@ -83,19 +83,24 @@ cdef bint apply_rule(Work* w, int rule, double middle, double half, bint point) 
 
     Invariant: the values of the nodes of the rules before are known. Return whether to stop.
     """
-    cdef Py_ssize_t first = 1 << (rule - 1) if rule else 0, last = 1 << rule, i, m
+    cdef Py_ssize_t first = (1 << rule) if rule else 0, last = 2 << rule, i, m, node
+    cdef double x[TIEAWARE_AT_ONCE]
+    cdef const double* values
     cdef double total
-    if interrupted(w.interruption, (last - first) * 2 * steps_of_node(w)):
+    if interrupted(w.interruption, (last - first) * steps_of_node(w)):
         return True
-    for i in range(first, last):
-        at_node(w, middle - half * TIEAWARE_NODE[i], point, w.values + 2 * i * w.n_forms)
-        if i:
-            at_node(w, middle + half * TIEAWARE_NODE[i], point, w.values + (2 * i + 1) * w.n_forms)
+    # Nodes are computed in multiples of those at once, some of them before their rule.
+    i = -(-first // TIEAWARE_AT_ONCE) * TIEAWARE_AT_ONCE
+    while i < last:
+        for node in range(TIEAWARE_AT_ONCE):
+            x[node] = middle + (half if (i + node) % 2 else -half) * TIEAWARE_NODE[(i + node) // 2]
+        at_nodes(w, x, point, w.values + i)
+        i += TIEAWARE_AT_ONCE
     for m in range(w.n_forms):
-        total = TIEAWARE_NODE_WEIGHT[rule][0] * w.values[m]
-        for i in range(1, last):
-            total += TIEAWARE_NODE_WEIGHT[rule][i] * (w.values[2 * i * w.n_forms + m]
-                                                      + w.values[(2 * i + 1) * w.n_forms + m])
+        values = w.values + TIEAWARE_N_VALUES * m
+        total = TIEAWARE_NODE_WEIGHT[rule][0] * values[0]
+        for i in range(1, last // 2):
+            total += TIEAWARE_NODE_WEIGHT[rule][i] * (values[2 * i] + values[2 * i + 1])
         total *= half
         w.change[rule * w.n_forms + m] = fabs(total - w.rule[m])
         w.rule[m] = total
@@ -136,15 +141,19 @@ cdef bint settles(Work* w, int rule, bint point, double share, double held, bint
     return True
 
 
-cdef double weighted_above(Work* w, double x) noexcept nogil:
-    """Return the expected number of active weighted documents above a place."""
-    cdef Py_ssize_t k
-    cdef double above = 0.0
-    tieaware_above(&w.noise.table, x, w.near + w.n_plain, w.per_size + w.n_plain, w.n_active - w.n_plain,
-                   w.chance + w.n_plain)
-    for k in range(w.n_plain, w.n_active):
-        above += w.chance[k]
-    return above
+cdef double weighted_between(Work* w, double low, double high) noexcept nogil:
+    """Return the expected number of active weighted documents between two places."""
+    cdef Py_ssize_t n = w.n_active - w.n_plain, k
+    cdef double between = 0.0
+    cdef double x[TIEAWARE_AT_ONCE]
+    cdef int high_too
+    for high_too in range(2):
+        for k in range(TIEAWARE_AT_ONCE):
+            x[k] = high if high_too else low
+        tieaware_above(&w.noise.table, x, w.near + w.n_plain, w.per_size + w.n_plain, n, n, w.chance, NULL)
+        for k in range(n):
+            between += -w.chance[TIEAWARE_AT_ONCE * k] if high_too else w.chance[TIEAWARE_AT_ONCE * k]
+    return between
 
 
 cdef double weighted_at_point(const Work* w) noexcept nogil:
@@ -163,7 +172,7 @@ cdef bint integrate(Work* w, double low, double high, bint point) noexcept nogil
     """
     cdef double lows[DEEPEST + 1]
     cdef double highs[DEEPEST + 1]
-    cdef double middle, half, share, held
+    cdef double middle, half, share = 0.0, held = 0.0
     cdef int depth = 0, rule
     lows[0], highs[0] = low, high
     while depth >= 0:
@@ -172,8 +181,8 @@ cdef bint integrate(Work* w, double low, double high, bint point) noexcept nogil
         if point:
             held = weighted_at_point(w) * half
             share = held / w.n_weighted
-        else:
-            held = weighted_above(w, low) - weighted_above(w, high)
+        elif not is_exact(w, TIEAWARE_RULES - 1, point):
+            held = weighted_between(w, low, high)
             share = 0.5 * (held / w.n_weighted + (high - low) / w.width)
         memset(w.rule, 0, w.n_forms * sizeof(double))
         for rule in range(TIEAWARE_RULES):
@@ -189,37 +198,40 @@ cdef bint integrate(Work* w, double low, double high, bint point) noexcept nogil
     return False
 
 
-cdef void gather(Work* w, double x) noexcept nogil:
+cdef void gather(Work* w) noexcept nogil:
     """Gather what is known of the active documents: those without a weight first, the judged ones of them before.
 
     They ascend by the upper ends of their windows: the first ones are hardly ever above, so their product is short.
-
-    For a point x, also compute the chances of documents with noise; those without noise, which tie there, have the
-    number 0 instead of 1/size.
+    Those without noise have the number 0 instead of 1/size.
     """
     cdef Py_ssize_t k, i, n = 0
     cdef int kind
+    w.n_judged = w.n_plain = 0
     for kind in range(3):
+        if kind == 1 and not w.some_judged_only:
+            continue
+        # Without a branch: the next document of the kind overwrites one of another kind.
         for k in range(w.n_active - 1, -1, -1):
             i = w.active[k]
-            if (2 if is_weighted(w, i) else 1 - w.judged[i]) == kind:
-                w.gathered[n] = i
-                w.near[n] = w.place[i]
-                w.per_size[n] = 1.0 / w.size[i] if w.size[i] > 0.0 else 0.0
-                n += 1
+            w.gathered[n] = i
+            w.near[n] = w.place[i]
+            w.per_size[n] = w.inverse[i]
+            n += (2 if is_weighted(w, i) else 1 - w.judged[i]) == kind
         if kind == 0:
             w.n_judged = n
-        elif kind == 1:
+        if kind < 2:
             w.n_plain = n
 
 
 cdef bint integrate_point(Work* w, double x) noexcept nogil:
     """Add what the documents without noise at a place earn; the documents with noise there are above by chance."""
-    cdef Py_ssize_t k
-    gather(w, x)
-    for k in range(w.n_active):
-        tieaware_above(&w.noise.table, x, w.near + k, w.per_size + k, 1, w.chance + k)
-        w.density[k] = 0.0
+    cdef double same[TIEAWARE_AT_ONCE]
+    cdef Py_ssize_t node
+    for node in range(TIEAWARE_AT_ONCE):
+        same[node] = x
+    gather(w)
+    tieaware_above(&w.noise.table, same, w.near, w.per_size, w.n_active, w.n_active, w.chance, NULL)
+    memset(w.density, 0, TIEAWARE_AT_ONCE * w.n_active * sizeof(double))
     return integrate(w, -1.0, 1.0, True)
 
 
@@ -299,22 +311,50 @@ cdef bint has_point(const Work* w, double x, bint weighted) noexcept nogil:
     return False
 
 
-cdef bint add_nodes(Work* w, double low, double high) noexcept nogil:
-    """Add the integrands at the nodes of the trapezoids above `low` and up to `high`; return whether to stop."""
-    cdef int64_t first = <int64_t>floor((low - w.origin) / w.step) + 1, k
-    cdef int64_t last = <int64_t>floor((high - w.origin) / w.step) + 1
-    cdef Py_ssize_t m
-    if interrupted(w.interruption, (last - first) * steps_of_node(w)):
-        return True
-    for k in range(first, last):
-        at_node(w, w.origin + k * w.step, False, w.values)
+cdef bint add_nodes(Work* w, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
+    """Add the integrands at the nodes of trapezoids, for an island of documents of one size; return whether to stop.
+
+    Invariant: all nodes above k are added where weighted documents can be, and the documents before `weighted` can be
+    only there. The windows of the documents before `gone` are above node k; they are counted as above. The windows of
+    those from `entered` on are below the nodes that are added.
+    """
+    cdef Py_ssize_t weighted = first, gone = first, entered = first, m, node
+    cdef int64_t k = <int64_t>floor((w.high[w.order[first]] - w.origin) / w.step)
+    cdef double x[TIEAWARE_AT_ONCE]
+    cdef double value
+    w.spent = False
+    while not (is_over(w) or w.spent):
+        while weighted < last and not (is_weighted(w, w.order[weighted])
+                                       and reach_down(w, w.order[weighted]) < w.origin + k * w.step):
+            weighted += 1
+        if weighted == last:
+            break
+        k = min(k, <int64_t>floor((reach_up(w, w.order[weighted]) - w.origin) / w.step))
+        for node in range(TIEAWARE_AT_ONCE):
+            x[node] = w.origin + (k - node) * w.step
+        while entered < last and w.high[w.order[entered]] >= x[TIEAWARE_AT_ONCE - 1]:
+            entered += 1
+        while gone < entered and w.low[w.order[gone]] > x[0]:
+            pass_by(w, w.order[gone])
+            gone += 1
+        w.n_active = entered - gone
+        memcpy(w.active, w.order + gone, w.n_active * sizeof(cnp.npy_intp))
+        gather(w)
+        if interrupted(w.interruption, TIEAWARE_AT_ONCE * steps_of_node(w)):
+            return True
+        at_nodes(w, x, False, w.values)
         for m in range(w.n_forms):
-            if w.origin != 0.0 or k % 2:
-                w.sums[m].odd += w.values[m]
-            elif k % 4:
-                w.sums[m].second += w.values[m]
-            else:
-                w.sums[m].fourth += w.values[m]
+            for node in range(TIEAWARE_AT_ONCE):
+                value = w.values[TIEAWARE_N_VALUES * m + node]
+                if w.origin != 0.0 or (k - node) % 2:
+                    w.sums[m].odd += value
+                elif (k - node) % 4:
+                    w.sums[m].second += value
+                else:
+                    w.sums[m].fourth += value
+        k -= TIEAWARE_AT_ONCE
+    for k in range(gone, last):
+        pass_by(w, w.order[k])
     return False
 
 
@@ -342,8 +382,8 @@ cdef bint sweep(Work* w, Py_ssize_t first, Py_ssize_t last) noexcept nogil:
             leave(w, x, True)
         elif top_of(w, x, last, last) == x:
             bottom = bottom_of(w, x, &entered, last)
-            gather(w, x)
-            if add_nodes(w, bottom, x) if w.step > 0.0 else integrate(w, bottom, x, False):
+            gather(w)
+            if integrate(w, bottom, x, False):
                 return True
             x = bottom
     leave(w, -INFINITY, True)
@@ -393,7 +433,7 @@ cdef bint sweep_by_steps(Work* w, Py_ssize_t first, Py_ssize_t last, double shar
         w.sums[m].gone_on, w.sums[m].found = w.sums[m].goes_on, w.sums[m].relevant
     w.step, w.origin = size * w.noise.step / sqrt(1.0 + PER_DOCUMENT * (last - first) * window / extent), 0.0
     for level in range(FINEST):
-        if sweep(w, first, last):
+        if add_nodes(w, first, last):
             return True
         if level:
             w.step *= 0.5
@@ -404,7 +444,6 @@ cdef bint sweep_by_steps(Work* w, Py_ssize_t first, Py_ssize_t last, double shar
             w.sums[m].goes_on, w.sums[m].relevant = w.sums[m].gone_on, w.sums[m].found
             w.sums[m].fourth += w.sums[m].second
             w.sums[m].second, w.sums[m].odd = w.sums[m].odd, 0.0
-    w.step = 0.0
     return False
 
 
@@ -446,6 +485,7 @@ cdef void place_island(Work* w, Py_ssize_t first, Py_ssize_t last) noexcept nogi
         i = w.order[k]
         if w.size[i] * (w.noise.high - w.noise.low) < NARROWEST * (highest - lowest):
             w.size[i] = 0.0
+        w.inverse[i] = 1.0 / w.size[i] if w.size[i] > 0.0 else 0.0
         w.low[i] = w.place[i] + w.size[i] * w.noise.low
         w.high[i] = w.place[i] + w.size[i] * w.noise.high
         w.key[k - first] = -w.high[i]

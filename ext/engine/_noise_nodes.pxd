@@ -7,10 +7,15 @@ cdef extern from "engine/noise.h" nogil:
     ctypedef struct tieaware_noise_table:
         const double* table
         double low, per_cell, n_cells
+    ctypedef double tieaware_numbers
     ctypedef struct tieaware_polynomial:
-        double* zero
+        tieaware_numbers* of
         Py_ssize_t low, size
-    void tieaware_above(const tieaware_noise_table*, double, const double*, const double*, Py_ssize_t, double*)
+    enum:
+        TIEAWARE_AT_ONCE
+        TIEAWARE_N_VALUES
+    void tieaware_above(const tieaware_noise_table*, const double*, const double*, const double*, Py_ssize_t,
+                        Py_ssize_t, double*, double*)
 
 
 cdef struct Noise:
@@ -52,10 +57,12 @@ cdef struct Work:
     Py_ssize_t n_forms
     bint some_judged_only
     Interruption* interruption
-    # By document of the list: its score and the size of its noise, its place and its window relative to the island, the
-    # row of its weights, or -1, and whether it is judged. The order is descending by the upper end of the window.
+    # By document of the list: its score and the size of its noise, 1/size or 0, its place and its window relative to
+    # the island, the row of its weights, or -1, and whether it is judged. The order is descending by the upper end of
+    # the window.
     double* score
     double* size
+    double* inverse
     double* place
     double* low
     double* high
@@ -66,7 +73,7 @@ cdef struct Work:
     double* key
     # The active documents, whose windows reach into the panel: first those that have no weight and are judged, then
     # those that have no weight and are not, and then the `n_weighted` weighted ones. The arrays after `n_plain` have a
-    # number for each active document.
+    # number for each active document, or, if they are chances or densities, one for each node of those at once.
     cnp.npy_intp* active
     cnp.npy_intp* gathered
     Py_ssize_t n_active, n_judged, n_plain
@@ -78,19 +85,18 @@ cdef struct Work:
     int64_t above, judged_above
     # True if the other documents reach a rank within a cut-off only with a negligible chance.
     bint spent
-    # The trapezoids: the distance of the nodes, 0 for panels, and the place of node 0.
+    # The trapezoids: the distance of the nodes, and the place of node 0.
     double step, origin
     # The number of weighted documents, and the sum of the widths of their windows.
     double n_weighted, width
     # The products of the documents without a weight, and of the judged ones of these; room for one of a measure's own;
-    # A and B, by the places of their coefficients of z^0; and memory to combine them.
+    # and A and B.
     tieaware_polynomial common
     tieaware_polynomial common_judged
     tieaware_polynomial own
-    double* a
-    double* b
-    double* products
-    # values[i * n_forms + m]: the integrand of measure m at node i; sums and differences of the rules.
+    tieaware_numbers* a
+    tieaware_numbers* b
+    # values[m * TIEAWARE_N_VALUES + i]: the integrand of measure m at node i; sums and differences of the rules.
     double* values
     double* rule
     double* change
@@ -104,5 +110,5 @@ cdef inline int64_t ranked_above(const Work* w, Py_ssize_t m) noexcept nogil:
     return w.judged_above if w.forms[m].judged_only else w.above
 
 
-cdef void at_node(Work* w, double x, bint point, double* values) noexcept nogil
+cdef void at_nodes(Work* w, const double* x, bint point, double* values) noexcept nogil
 cdef int64_t deepest(const Work* w) noexcept nogil

@@ -1,4 +1,4 @@
-"""The integrand of expectations under noise, at one node x: products of polynomials.
+"""The integrand of expectations under noise, at some nodes x at once: products of polynomials.
 
 Given that a document with noise is at x, every other document j is above it with the chance p_j(x). So the chances of
 its ranks are the coefficients of Π (1 - p_j + p_j z). With the density f_i of document i and its gain g_i, a measure
@@ -16,14 +16,15 @@ own, and the sum over pairs of coefficients of both gives the rank.
   in B counts a + 1 times.
 """
 from libc.stdint cimport int64_t
-from libc.string cimport memcpy
+from libc.string cimport memcpy, memset
 
 cdef extern from "engine/noise.h" nogil:
-    const double TIEAWARE_NEGLIGIBLE
-    void tieaware_densities(const tieaware_noise_table*, double, const double*, const double*, Py_ssize_t, double*)
+    bint tieaware_is_negligible(const tieaware_numbers*)
     void tieaware_multiply(tieaware_polynomial*, Py_ssize_t, const double*, Py_ssize_t)
-    void tieaware_join(double*, double*, Py_ssize_t, double, double, double)
-    double tieaware_combine(const double*, Py_ssize_t, const double*, Py_ssize_t, const tieaware_polynomial*, double*)
+    Py_ssize_t tieaware_join(tieaware_numbers*, tieaware_numbers*, Py_ssize_t, Py_ssize_t, const double*, double,
+                             const double*, double)
+    void tieaware_combine(tieaware_numbers*, Py_ssize_t, double, double, const double*, Py_ssize_t,
+                          const tieaware_polynomial*, double*)
 
 
 cdef inline bint counts(const Work* w, Py_ssize_t m, Py_ssize_t i) noexcept nogil:
@@ -46,64 +47,63 @@ cdef const tieaware_polynomial* product_of_others(Work* w, Py_ssize_t m, int64_t
         if counts(w, m, i) or not is_ranked(w, m, i):
             continue
         if not copied:
-            own.low, own.size, copied = common.low, common.size, True
-            memcpy(own.zero + 1 - own.size, common.zero + 1 - own.size, own.size * sizeof(double))
-        tieaware_multiply(own, most, w.chance + k, 1)
+            copy(own, common)
+            copied = True
+        tieaware_multiply(own, most, w.chance + TIEAWARE_AT_ONCE * k, 1)
     return own if copied else common
 
 
-cdef double value_of(Work* w, Py_ssize_t m) noexcept nogil:
-    """Return the integrand of a measure at the node whose chances and densities are known.
+cdef inline void copy(tieaware_polynomial* own, const tieaware_polynomial* common) noexcept nogil:
+    own.low, own.size = common.low, common.size
+    memcpy(own.of, common.of, own.size * sizeof(tieaware_numbers))
+
+
+cdef void write_values(Work* w, Py_ssize_t m, double* values) noexcept nogil:
+    """Write the integrand of a measure at the nodes whose chances and densities are known.
 
     Invariant: A and B are those of the weighted documents before k.
     """
     cdef const Form* form = &w.forms[m]
     cdef int64_t above = ranked_above(w, m), most = form.depth - above
-    cdef Py_ssize_t size = 1, k, i
-    cdef double p
+    cdef Py_ssize_t size = 0, k, i
+    cdef double stays
+    memset(values, 0, TIEAWARE_AT_ONCE * sizeof(double))
     if most <= 0 or w.sums[m].goes_on == 0.0:
-        return 0.0
-    w.a[0], w.b[0] = 1.0, 0.0
+        return
     for k in range(w.n_plain, w.n_active):
         i = w.gathered[k]
         if not (counts(w, m, i) and is_ranked(w, m, i)):
             continue
-        p = w.chance[k] if form.stays == NULL else w.chance[k] * form.stays[w.row[i]]
-        if size < most and p > 0.0:
-            w.a[-size] = w.b[-size] = 0.0
-            size += 1
-        tieaware_join(w.a, w.b, size, 1.0 - w.chance[k], p, form.gain[w.row[i]] * w.density[k])
-    if form.counted:
-        for i in range(size):
-            w.b[-i] *= 1.0 + w.sums[m].relevant + i
-    return w.sums[m].goes_on * tieaware_combine(w.b, size, form.slot + above, most, product_of_others(w, m, most),
-                                                w.products)
+        stays = 1.0 if form.stays == NULL else form.stays[w.row[i]]
+        size = tieaware_join(w.a, w.b, size, most, w.chance + TIEAWARE_AT_ONCE * k, stays,
+                             w.density + TIEAWARE_AT_ONCE * k, form.gain[w.row[i]])
+    tieaware_combine(w.b, size, 1.0 + w.sums[m].relevant if form.counted else 1.0, form.counted, form.slot + above,
+                     most, product_of_others(w, m, most), values)
+    for k in range(TIEAWARE_AT_ONCE):
+        values[k] *= w.sums[m].goes_on
 
 
-cdef void at_node(Work* w, double x, bint point, double* values) noexcept nogil:
-    """Write the integrands at a node. In a point, x is a place among the tied documents, from -1 to 1."""
-    cdef Py_ssize_t k, m
+cdef void at_nodes(Work* w, const double* x, bint point, double* values) noexcept nogil:
+    """Write the integrands at the nodes. In a point, x is a place among the tied documents, from -1 to 1."""
+    cdef Py_ssize_t k, m, node
     cdef int64_t most = deepest(w)
     if point:
         for k in range(w.n_active):
             if w.per_size[k] == 0.0:
-                w.chance[k], w.density[k] = 0.5 - 0.5 * x, 0.5
+                for node in range(TIEAWARE_AT_ONCE):
+                    w.chance[TIEAWARE_AT_ONCE * k + node] = 0.5 - 0.5 * x[node]
+                    w.density[TIEAWARE_AT_ONCE * k + node] = 0.5
     else:
-        tieaware_above(&w.noise.table, x, w.near, w.per_size, w.n_active, w.chance)
-        tieaware_densities(&w.noise.table, x, w.near + w.n_plain, w.per_size + w.n_plain, w.n_active - w.n_plain,
-                           w.density + w.n_plain)
-    w.common.zero[0] = 1.0
-    w.common.low, w.common.size = 0, 1
+        tieaware_above(&w.noise.table, x, w.near, w.per_size, w.n_active, w.n_plain, w.chance, w.density)
+    w.common.low = w.common.size = 0
     tieaware_multiply(&w.common, most, w.chance, w.n_judged)
     if w.some_judged_only:
-        w.common_judged.low, w.common_judged.size = w.common.low, w.common.size
-        memcpy(w.common_judged.zero + 1 - w.common.size, w.common.zero + 1 - w.common.size,
-               w.common.size * sizeof(double))
-    tieaware_multiply(&w.common, most, w.chance + w.n_judged, w.n_plain - w.n_judged)
-    if w.common.size == w.common.low + 1 and w.common.zero[-w.common.low] < TIEAWARE_NEGLIGIBLE:
+        copy(&w.common_judged, &w.common)
+    tieaware_multiply(&w.common, most, w.chance + TIEAWARE_AT_ONCE * w.n_judged, w.n_plain - w.n_judged)
+    if w.common.size == w.common.low + 1 and tieaware_is_negligible(w.common.of + w.common.low):
         w.spent = not (point or w.some_judged_only)
     for m in range(w.n_forms):
-        values[m] = value_of(w, m)
+        write_values(w, m, values + TIEAWARE_N_VALUES * m)
 
 
 cdef int64_t deepest(const Work* w) noexcept nogil:

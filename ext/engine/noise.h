@@ -1,14 +1,16 @@
 /* Functions of _noise.pyx: the chances that documents are above a place, and products of the polynomials of documents.
  *
- * A polynomial holds the chances of each number of documents above, and is stored backwards: `zero` points at the
- * coefficient of z^0, that of z^r is zero[-r], and those after it are 0. So each loop reads only numbers that it has not yet
- * overwritten, and any vectorisation gives the same bits.
+ * Some nodes x are computed at once: each number of a node is a vector with an element for each of them. So every CPU
+ * gives the same bits, and no vector is read that was written in parts.
+ *
+ * A polynomial holds the chances of each number of documents above, from that of none.
  */
 #ifndef TIEAWARE_NOISE_H
 #define TIEAWARE_NOISE_H
 
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include "engine/counting.h"
 #include "engine/portable.h"
@@ -19,7 +21,7 @@ enum { TIEAWARE_TERMS_OF_CELL = 8 };
 /* The nested rules of Patterson (1968) on -1 … 1, with 1, 3, 7, 15 and 31 nodes: each has the nodes of the one before.
  * Node 0 is the middle; the others come in pairs ±x, those of each rule after those of the one before.
  */
-enum { TIEAWARE_RULES = 5, TIEAWARE_HALF_NODES = 16, TIEAWARE_NODES = 31 };
+enum { TIEAWARE_RULES = 5, TIEAWARE_HALF_NODES = 16, TIEAWARE_N_VALUES = 32 };
 
 static const double TIEAWARE_NODE[TIEAWARE_HALF_NODES] = {
     0.0, 0.774596669241483377, 0.434243749346802558, 0.960491268708020283, 0.223386686428966882, 0.621102946737226403,
@@ -42,141 +44,192 @@ static const double TIEAWARE_NODE_WEIGHT[TIEAWARE_RULES][TIEAWARE_HALF_NODES] = 
 /* The highest degree of a polynomial that each rule integrates exactly. */
 static const int TIEAWARE_DEGREE[TIEAWARE_RULES] = {1, 5, 11, 23, 47};
 
-/* Where in a table the argument x of a document is: the number of the cell, and the place in the cell. */
+/* How many nodes are computed at once, and the numbers of these nodes. Without vector types, it is one node, so that
+ * all expressions are those of one number; then a negligible coefficient may be left out at one node only.
+ */
+#if defined(TIEAWARE_GNU_C) && defined(__has_builtin)
+#if __has_builtin(__builtin_shufflevector)
+#define TIEAWARE_FOUR_NODES
+#endif
+#endif
+#if defined(TIEAWARE_FOUR_NODES)
+enum { TIEAWARE_AT_ONCE = 4 };
+typedef double tieaware_numbers __attribute__((vector_size(32), aligned(8), may_alias));
+typedef int64_t tieaware_words __attribute__((vector_size(32), aligned(8), may_alias));
+typedef double tieaware_pair __attribute__((vector_size(16), aligned(8), may_alias));
+#define TIEAWARE_EACH(x) {x, x, x, x}
+/* The numbers where a condition holds, and otherwise others. */
+#define TIEAWARE_WHERE(condition, x, y) \
+    ((tieaware_numbers)(((tieaware_words)(condition) & (tieaware_words)(x)) | \
+                        (~(tieaware_words)(condition) & (tieaware_words)(y))))
+#else
+enum { TIEAWARE_AT_ONCE = 1 };
+typedef double tieaware_numbers;
+#define TIEAWARE_EACH(x) x
+#define TIEAWARE_WHERE(condition, x, y) ((condition) ? (x) : (y))
+#endif
+
+/* A table of a function of z: a polynomial in each cell, and in one after the end of the table. */
 typedef struct {
     const double *table;
     double low, per_cell, n_cells;
 } tieaware_noise_table;
 
-TIEAWARE_INLINED int32_t tieaware_cell(const tieaware_noise_table *t, double z, double *d)
-{
-    double y = (z - t->low) * t->per_cell;
-    y = y > 0.0 ? y : 0.0;
-    y = y < t->n_cells ? y : t->n_cells;
-    const int32_t whole = (int32_t)(y < t->n_cells ? y : t->n_cells - 1.0);
-    *d = y - (double)whole - 0.5;
-    return TIEAWARE_TERMS_OF_CELL * whole;
-}
+/* To this number, a double adds integers: in the sum of both, the lowest bits are the integer. */
+static const double TIEAWARE_INTEGERS = 6755399441055744.0;
 
-/* above: writes the chance that each document, with its noise, is above x.
- *
- * Without TIEAWARE_CLONES: vector gathers from the table take 20 % longer than scalar loads.
+/* terms: writes the coefficients of the cells of arguments, and the places in the cells. An argument is in cells, from
+ * the middle of the first one. (Vectors are not passed by value: that depends on the instruction set.)
  */
-TIEAWARE_INLINED void tieaware_above(const tieaware_noise_table *t, double x, const double *place,
-                                     const double *per_size, ptrdiff_t n, double *restrict above)
+TIEAWARE_INLINED void tieaware_terms(const tieaware_noise_table *t, const tieaware_numbers *y,
+                                     tieaware_numbers *restrict term, tieaware_numbers *restrict place)
 {
+    const tieaware_numbers integers = TIEAWARE_EACH(TIEAWARE_INTEGERS), sum = *y + integers;
+    int64_t bits[TIEAWARE_AT_ONCE];
+    memcpy(bits, &sum, sizeof bits);
+#if defined(TIEAWARE_FOUR_NODES)
+    /* Pairs of terms, so that most of the work is done by loads: shuffles are slow. */
+    for (int k = 0; k < TIEAWARE_TERMS_OF_CELL; k += 2) {
+        tieaware_pair pair[TIEAWARE_AT_ONCE];
+        for (int i = 0; i < TIEAWARE_AT_ONCE; i++) {
+            pair[i] = *(const tieaware_pair *)(t->table + TIEAWARE_TERMS_OF_CELL * (ptrdiff_t)(int32_t)bits[i] + k);
+        }
+        const tieaware_numbers even = __builtin_shufflevector(pair[0], pair[2], 0, 1, 2, 3);
+        const tieaware_numbers odd = __builtin_shufflevector(pair[1], pair[3], 0, 1, 2, 3);
+        term[k] = __builtin_shufflevector(even, odd, 0, 4, 2, 6);
+        term[k + 1] = __builtin_shufflevector(even, odd, 1, 5, 3, 7);
+    }
+#else
+    memcpy(term, t->table + TIEAWARE_TERMS_OF_CELL * (int32_t)bits[0], TIEAWARE_TERMS_OF_CELL * sizeof(double));
+#endif
+    *place = *y - (sum - integers);
+}
+
+/* above: writes the chance that each document, with its noise, is above each x, and from document `first` on also its
+ * density there, the negative derivative of the chance. A table of one cell has a polynomial of degree 1.
+ */
+static TIEAWARE_CLONES void tieaware_above(const tieaware_noise_table *t, const double *x, const double *place,
+                                           const double *per_size, ptrdiff_t n, ptrdiff_t first, double *restrict above,
+                                           double *restrict density)
+{
+    const tieaware_numbers at = *(const tieaware_numbers *)x, none = TIEAWARE_EACH(0.0);
+    const tieaware_numbers lowest = TIEAWARE_EACH(-0.5), highest = TIEAWARE_EACH(t->n_cells - 0.5);
+    tieaware_numbers *chance = (tieaware_numbers *)above;
     for (ptrdiff_t i = 0; i < n; i++) {
-        double d;
-        const double *c = t->table + tieaware_cell(t, (x - place[i]) * per_size[i], &d);
-        const double d2 = d * d, d4 = d2 * d2;
-        above[i] = ((c[0] + c[1] * d) + (c[2] + c[3] * d) * d2) + ((c[4] + c[5] * d) + (c[6] + c[7] * d) * d2) * d4;
+        tieaware_numbers c[TIEAWARE_TERMS_OF_CELL], d, slope;
+        tieaware_numbers y = ((at - place[i]) * per_size[i] - t->low) * t->per_cell - 0.5;
+        y = TIEAWARE_WHERE(y > lowest, y, lowest);
+        y = TIEAWARE_WHERE(y < highest, y, highest);
+        if (t->n_cells == 1.0) {
+            chance[i] = t->table[0] + t->table[1] * y;
+            slope = none + t->table[1];
+        } else {
+            tieaware_terms(t, &y, c, &d);
+            const tieaware_numbers d2 = d * d, d4 = d2 * d2;
+            chance[i] = (c[0] + c[1] * d) + (c[2] + c[3] * d) * d2;
+            chance[i] += ((c[4] + c[5] * d) + (c[6] + c[7] * d) * d2) * d4;
+            if (i < first) continue;
+            slope = (c[1] + 2.0 * c[2] * d) + (3.0 * c[3] + 4.0 * c[4] * d) * d2;
+            slope += ((5.0 * c[5] + 6.0 * c[6] * d) + 7.0 * c[7] * d2) * d4;
+        }
+        if (i >= first) ((tieaware_numbers *)density)[i] = -slope * t->per_cell * per_size[i];
     }
 }
 
-/* densities: writes the density of each document at x, which is the negative derivative of the chance to be above. */
-TIEAWARE_INLINED void tieaware_densities(const tieaware_noise_table *t, double x, const double *place,
-                                         const double *per_size, ptrdiff_t n, double *restrict density)
-{
-    for (ptrdiff_t i = 0; i < n; i++) {
-        double d;
-        const double *c = t->table + tieaware_cell(t, (x - place[i]) * per_size[i], &d);
-        const double d2 = d * d, d4 = d2 * d2;
-        const double low = (c[1] + 2.0 * c[2] * d) + (3.0 * c[3] + 4.0 * c[4] * d) * d2;
-        density[i] = -(low + ((5.0 * c[5] + 6.0 * c[6] * d) + 7.0 * c[7] * d2) * d4) * t->per_cell * per_size[i];
-    }
-}
-
-/* A polynomial without the negligible coefficients at both ends: those from z^low to z^(size-1) are kept, and zero[-r]
- * is 0 for r < low.
+/* A polynomial without the negligible coefficients at both ends: those from z^low to z^(size-1) are kept. Those below
+ * are 0, as are TIEAWARE_FACTORS numbers before that of z^0.
  */
 typedef struct {
-    double *zero;
+    tieaware_numbers *of;
     ptrdiff_t low, size;
 } tieaware_polynomial;
 
-/* How many documents are multiplied at once; as many numbers after that of z^0 are 0. */
-enum { TIEAWARE_AT_ONCE = 4 };
+/* How many factors are multiplied at once: a processor is slow to read numbers that it has just written. */
+enum { TIEAWARE_FACTORS = 4 };
 
 /* A coefficient below this is left out. The coefficients are chances, so the sum of all that is left out is small. */
 static const double TIEAWARE_NEGLIGIBLE = 1e-16;
 
-/* trim: leaves out negligible coefficients at both ends. */
-TIEAWARE_INLINED void tieaware_trim(tieaware_polynomial *polynomial)
+/* is_negligible: returns whether a coefficient is negligible at all nodes. */
+TIEAWARE_INLINED int tieaware_is_negligible(const tieaware_numbers *coefficient)
 {
-    double *zero = polynomial->zero;
-    while (polynomial->size > polynomial->low + 1 && zero[1 - polynomial->size] < TIEAWARE_NEGLIGIBLE) {
-        polynomial->size--;
-    }
-    while (polynomial->size > polynomial->low + 1 && zero[-polynomial->low] < TIEAWARE_NEGLIGIBLE) {
-        zero[-polynomial->low++] = 0.0;
-    }
+    const double *at = (const double *)coefficient;
+    int negligible = 1;
+    for (int k = 0; k < TIEAWARE_AT_ONCE; k++) negligible &= at[k] < TIEAWARE_NEGLIGIBLE;
+    return negligible;
 }
 
-/* multiply: multiplies a polynomial by 1 - p + p z for each chance p. Powers from z^most on are left out.
- *
- * The factors of four documents are multiplied first: a processor is slow to read numbers that it has just written.
+/* trim: leaves out negligible coefficients at both ends. */
+TIEAWARE_INLINED void tieaware_trim(tieaware_polynomial *a)
+{
+    const tieaware_numbers none = TIEAWARE_EACH(0.0);
+    while (a->size > a->low + 1 && tieaware_is_negligible(a->of + a->size - 1)) a->size--;
+    while (a->size > a->low + 1 && tieaware_is_negligible(a->of + a->low)) a->of[a->low++] = none;
+}
+
+/* multiply: multiplies a polynomial by 1 - p + p z for each chance p. Powers from z^most on are left out. A polynomial
+ * of size 0 stands for 1.
  */
-static TIEAWARE_CLONES void tieaware_multiply(tieaware_polynomial *polynomial, ptrdiff_t most, const double *chance,
+static TIEAWARE_CLONES void tieaware_multiply(tieaware_polynomial *a, ptrdiff_t most, const double *chances,
                                               ptrdiff_t n)
 {
-    double *restrict zero = polynomial->zero;
-    ptrdiff_t j = 0;
-    for (; j + TIEAWARE_AT_ONCE <= n; j += TIEAWARE_AT_ONCE) {
-        const double p0 = chance[j], p1 = chance[j + 1], p2 = chance[j + 2], p3 = chance[j + 3];
-        const double q0 = 1.0 - p0, q1 = 1.0 - p1, q2 = 1.0 - p2, q3 = 1.0 - p3;
-        const double a0 = q0 * q1, a1 = q0 * p1 + p0 * q1, a2 = p0 * p1;
-        const double b0 = q2 * q3, b1 = q2 * p3 + p2 * q3, b2 = p2 * p3;
-        const double c0 = a0 * b0, c1 = a0 * b1 + a1 * b0, c2 = (a0 * b2 + a2 * b0) + a1 * b1;
-        const double c3 = a1 * b2 + a2 * b1, c4 = a2 * b2;
-        for (int k = 0; k < TIEAWARE_AT_ONCE && polynomial->size < most; k++) zero[-polynomial->size++] = 0.0;
-        for (ptrdiff_t i = 1 - polynomial->size; i <= -polynomial->low; i++) {
-            zero[i] = ((zero[i] * c0 + zero[i + 1] * c1) + (zero[i + 2] * c2 + zero[i + 3] * c3)) + zero[i + 4] * c4;
+    const tieaware_numbers none = TIEAWARE_EACH(0.0), one = TIEAWARE_EACH(1.0);
+    tieaware_numbers *of = a->of;
+    if (a->size == 0) of[a->size++] = one;
+    for (ptrdiff_t j = 0; j < n; j += TIEAWARE_FACTORS) {
+        const tieaware_numbers *chance = (const tieaware_numbers *)chances + j;
+        const tieaware_numbers p0 = chance[0], p1 = j + 1 < n ? chance[1] : none;
+        const tieaware_numbers p2 = j + 2 < n ? chance[2] : none, p3 = j + 3 < n ? chance[3] : none;
+        const tieaware_numbers q0 = 1.0 - p0, q1 = 1.0 - p1, q2 = 1.0 - p2, q3 = 1.0 - p3;
+        const tieaware_numbers a0 = q0 * q1, a1 = q0 * p1 + p0 * q1, a2 = p0 * p1;
+        const tieaware_numbers b0 = q2 * q3, b1 = q2 * p3 + p2 * q3, b2 = p2 * p3;
+        const tieaware_numbers c0 = a0 * b0, c1 = a0 * b1 + a1 * b0, c2 = (a0 * b2 + a2 * b0) + a1 * b1;
+        const tieaware_numbers c3 = a1 * b2 + a2 * b1, c4 = a2 * b2;
+        for (int k = 0; k < TIEAWARE_FACTORS && a->size < most; k++) of[a->size++] = none;
+        for (ptrdiff_t r = a->size - 1; r >= a->low; r--) {
+            of[r] = ((of[r] * c0 + of[r - 1] * c1) + (of[r - 2] * c2 + of[r - 3] * c3)) + of[r - 4] * c4;
         }
-        tieaware_trim(polynomial);
-    }
-    for (; j < n; j++) {
-        const double p = chance[j], q = 1.0 - p;
-        if (polynomial->size < most) zero[-polynomial->size++] = 0.0;
-        for (ptrdiff_t i = 1 - polynomial->size; i <= -polynomial->low; i++) zero[i] = zero[i] * q + zero[i + 1] * p;
-        tieaware_trim(polynomial);
+        tieaware_trim(a);
     }
 }
 
 /* join: adds a document to A, the product of the factors q + pz of all documents, and to B, the sum over documents of
- * their density f times the product of the factors of the others.
+ * their density f times the product of the factors of the others. Powers from z^most on are left out. Returns the new
+ * size; at first, it is 0. The coefficients before those of z^0 are 0.
  */
-TIEAWARE_INLINED void tieaware_join(double *restrict a, double *restrict b, ptrdiff_t size, double q, double p,
-                                    double f)
+static TIEAWARE_CLONES ptrdiff_t tieaware_join(tieaware_numbers *restrict a, tieaware_numbers *restrict b,
+                                               ptrdiff_t size, ptrdiff_t most, const double *chance, double stays,
+                                               const double *density, double gain)
 {
-    for (ptrdiff_t i = 1 - size; i <= 0; i++) {
-        b[i] = (b[i] * q + b[i + 1] * p) + f * a[i];
-        a[i] = a[i] * q + a[i + 1] * p;
+    const tieaware_numbers none = TIEAWARE_EACH(0.0), one = TIEAWARE_EACH(1.0);
+    const tieaware_numbers above = *(const tieaware_numbers *)chance, f = gain * *(const tieaware_numbers *)density;
+    const tieaware_numbers q = 1.0 - above, p = stays * above;
+    if (size == 0) a[size] = one, b[size++] = none;
+    if (size < most && stays > 0.0) a[size] = none, b[size++] = none;
+    for (ptrdiff_t r = size - 1; r >= 0; r--) {
+        b[r] = (b[r] * q + b[r - 1] * p) + f * a[r];
+        a[r] = a[r] * q + a[r - 1] * p;
     }
+    return size;
 }
 
-/* combine: returns Σ_i Σ_r factor[-i] slot[i + r] c_r, the mean weight of the rank after i documents of one polynomial
- * and r of another. `spare` is memory for as many numbers as the other polynomial has.
+/* combine: writes Σ_i Σ_r (first + i each) factor_i other_r slot[i + r], the mean weight of the rank after i documents
+ * of one polynomial and r of another. The factors are overwritten.
  */
-static TIEAWARE_CLONES double tieaware_combine(const double *factor, ptrdiff_t size, const double *slot,
-                                               ptrdiff_t n_slots, const tieaware_polynomial *other,
-                                               double *restrict spare)
+static TIEAWARE_CLONES void tieaware_combine(tieaware_numbers *factor, ptrdiff_t size, double first, double each,
+                                             const double *slot, ptrdiff_t n_slots, const tieaware_polynomial *other,
+                                             double *restrict values)
 {
-    const ptrdiff_t low = other->low, end = other->size < n_slots ? other->size : n_slots, n = end - low;
-    double lanes[8] = {0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0};
-    ptrdiff_t r;
-    if (n <= 0) return 0.0;
-    for (r = 0; r < n; r++) spare[r] = factor[0] * slot[low + r];
-    for (ptrdiff_t i = 1; i < size; i++) {
-        const ptrdiff_t inside = n_slots - i - low < n ? n_slots - i - low : n;
-        const double f = factor[-i];
-        const double *of_rank = slot + low + i;
-        for (r = 0; r < inside; r++) spare[r] += f * of_rank[r];
+    const ptrdiff_t end = other->size < n_slots ? other->size : n_slots;
+    tieaware_numbers total = TIEAWARE_EACH(0.0);
+    for (ptrdiff_t i = 0; i < size; i++) factor[i] *= first + (double)i * each;
+    for (ptrdiff_t r = other->low; r < end; r++) {
+        const ptrdiff_t inside = n_slots - r < size ? n_slots - r : size;
+        tieaware_numbers sum = TIEAWARE_EACH(0.0);
+        for (ptrdiff_t i = 0; i < inside; i++) sum += factor[i] * slot[r + i];
+        total += sum * other->of[r];
     }
-    for (r = 0; r + 8 <= n; r += 8) {
-        for (int lane = 0; lane < 8; lane++) lanes[lane] += spare[r + lane] * other->zero[-(low + r + lane)];
-    }
-    for (int lane = 0; r < n; r++, lane++) lanes[lane] += spare[r] * other->zero[-(low + r)];
-    return ((lanes[0] + lanes[4]) + (lanes[2] + lanes[6])) + ((lanes[1] + lanes[5]) + (lanes[3] + lanes[7]));
+    *(tieaware_numbers *)values = total;
 }
 
 #endif

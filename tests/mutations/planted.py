@@ -346,7 +346,7 @@ FAULTS = (
     ),
     Fault(
         "relevant documents that are surely above do not count in average precision under noise",
-        "ext/engine/_noise_nodes.pyx", "w.b[-i] *= 1.0 + w.sums[m].relevant + i", "w.b[-i] *= 1.0 + i", (NOISE,),
+        "ext/engine/_noise_nodes.pyx", "1.0 + w.sums[m].relevant if form.counted else 1.0", "1.0", (NOISE,),
     ),
     Fault(
         "unjudged documents end a list under noise", "ext/engine/_noise_nodes.pyx",

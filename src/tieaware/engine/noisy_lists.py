@@ -129,7 +129,7 @@ class NoisyLists:
         def work(first: int, last: int) -> None:
             expectations(
                 noise._kernel(), window, reach, self.forms, scores, sizes, self.lists, self.norms,
-                self.largest, TOLERANCE * (1 - _BEYOND), self.undefined, *found, first, last,
+                self.largest, TOLERANCE, _BEYOND, self.undefined, *found, first, last,
             )  # fmt: skip
 
         threads = threads if offsets[-1] >= _WORTH_THREADS else 1
@@ -138,9 +138,10 @@ class NoisyLists:
         return found
 
     def _check(self, error: Values) -> None:
-        """Add the error beyond the windows; raise InputError if an error is too large."""
+        """Raise InputError if an error is too large."""
+        if (error <= TOLERANCE).all():
+            return
         scale = np.maximum(1.0, self.largest / np.where(self.norms > 0.0, self.norms, 1.0))
-        error += np.where(self.norms > 0.0, _BEYOND * TOLERANCE * scale, 0.0)
         wrong = np.argwhere(~(error <= TOLERANCE * scale))
         if len(wrong):
             query, column = wrong[0].tolist()

@@ -28,6 +28,7 @@ def expectations(
     norms: npt.NDArray[np.float64],
     largest: npt.NDArray[np.float64],
     tolerance: float,
+    beyond: float,
     undefined: float,
     values: npt.NDArray[np.float64],
     errors: npt.NDArray[np.float64],

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from decimal import Decimal, localcontext
-from functools import cache
+from functools import cache, lru_cache
 from math import ceil, factorial, floor, fsum, log
 
 import numpy as np
@@ -62,8 +62,9 @@ class Noise(ABC):
     def _kernel() -> KernelNoise:
         """Return the distribution of the noise of size 1, in the form that the kernel uses."""
 
+    @staticmethod
     @abstractmethod
-    def _ends(self, tail: float) -> tuple[float, float]:
+    def _ends(tail: float) -> tuple[float, float]:
         """Return two ends in sizes of the noise; a document is beyond either with the probability `tail` at most."""
 
 
@@ -98,7 +99,9 @@ class Gaussian(Noise):
         """Return the table of 1 - Φ from -8.75 to 8.75."""
         return _table(_of_normal, -35, 35, 0.8)
 
-    def _ends(self, tail: float) -> tuple[float, float]:
+    @staticmethod
+    @lru_cache
+    def _ends(tail: float) -> tuple[float, float]:
         """Return a symmetric window of at most 8.75 standard deviations."""
         # Import only here: the module takes longer than the rest of this package.
         from statistics import NormalDist
@@ -141,7 +144,9 @@ class Gumbel(Noise):
         """Return the table of 1 - exp(-exp(-z)) from -3.75 to 42."""
         return _table(_of_extremes, -15, 168, 0.6)
 
-    def _ends(self, tail: float) -> tuple[float, float]:
+    @staticmethod
+    @lru_cache
+    def _ends(tail: float) -> tuple[float, float]:
         """Return a window that is much longer above the score, where the density falls only exponentially."""
         high = -log(tail)
         return floor(-log(high) * _ROUNDED) / _ROUNDED, min(ceil(high * _ROUNDED) / _ROUNDED, 42.0)
@@ -175,10 +180,12 @@ class Uniform(Noise):
     @staticmethod
     @cache
     def _kernel() -> KernelNoise:
-        """Return the only cell, from -1 to 1."""
-        return KernelNoise(np.array([[0.5, -1.0] + [0.0] * (_N_TERMS - 2)]), -1.0, 2.0, 0.0)
+        """Return the only cell, from -1 to 1, and the one after it."""
+        return KernelNoise(np.array([[0.5, -1.0] + [0.0] * (_N_TERMS - 2), [0.0] * _N_TERMS]), -1.0, 2.0, 0.0)
 
-    def _ends(self, tail: float) -> tuple[float, float]:
+    @staticmethod
+    @lru_cache
+    def _ends(tail: float) -> tuple[float, float]:
         """Return the interval, beyond which the score never is."""
         return -1.0, 1.0
 
@@ -190,7 +197,7 @@ def _table(series: _Series, first: int, last: int, step: float) -> KernelNoise:
     """
     with localcontext() as context:
         context.prec = _DIGITS
-        cells = range(first * _PER_SIZE // 4, last * _PER_SIZE // 4)
+        cells = range(first * _PER_SIZE // 4, last * _PER_SIZE // 4 + 1)
         rows = np.array([series(Decimal(2 * i + 1) / (2 * _PER_SIZE)) for i in cells])
     return KernelNoise(rows / float(_PER_SIZE) ** np.arange(_N_TERMS), first / 4, 1 / _PER_SIZE, step)
 
