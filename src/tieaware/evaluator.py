@@ -524,7 +524,8 @@ class Evaluator(Hinted):
         noisy: NoisyLists = self._once("noise")
         # A copy: the kernel reads the scores several times.
         array = self._flat(scores).astype(np.float64)
-        sizes = (self._flat(noise.sizes, "noise") if noise.sizes.ndim else noise.sizes.reshape(1)).astype(np.float64)
+        sizes = noise.sizes
+        sizes = (self._flat(sizes, "noise") if sizes.ndim else sizes.reshape(1)).astype(np.float64)
         without = self(array)
         if not sizes.any():
             return UnderNoise(without, np.zeros(without.shape))
