@@ -15,7 +15,7 @@ from tieaware.checks.rounding import ROUNDING, rounding_of, without_rounding
 from tieaware.errors import InputError
 from tieaware.runtime.extras import load
 from tieaware.statistics.multiple_comparisons import levels
-from tieaware.statistics.paired_tests import PairedTest, paired_test
+from tieaware.statistics.paired_tests import PairedTest, paired_rows
 from tieaware.statistics.procedures import Procedure, Verdicts
 from tieaware.statistics.tukey import critical_range, critical_value, p_of_changes, residuals_of
 from tieaware.statistics.values import finite
@@ -89,10 +89,10 @@ def pair_tests(values: Values, first: Integers, second: Integers) -> PairTests:
     # Test the pairs in batches whose values fit into the cache.
     step = max(1, 2**20 // n_topics)
     for m in range(n_measures):
-        of_measure = np.ascontiguousarray(values[:, :, m])
+        of_measure = finite(np.ascontiguousarray(values[:, :, m]), "values")
         for start in range(0, len(first), step):
             batch = slice(start, start + step)
-            test = paired_test(of_measure[first[batch]], of_measure[second[batch]])
+            test = paired_rows(of_measure, first[batch], second[batch])
             differences[m, batch], p[m, batch] = test.difference, test.p
     return PairTests(differences, p)
 
@@ -189,6 +189,7 @@ def resolve_ties(
 
     Examples
     --------
+    >>> from tieaware.statistics import paired_test
     >>> least, greatest = [[0.5, 0.5, 0.5], [0.0, 0.25, 0.0]], [[0.5, 1.0, 0.5], [0.0, 0.25, 1.0]]
     >>> averages = (np.array(least) + greatest) / 2.0
     >>> outcome = resolve_ties(paired_test(averages[:1], averages[1:]), least, greatest, [0], [1])
