@@ -11,9 +11,7 @@ from libc.string cimport memset
 cimport tieaware.kernels._numpy as cnp
 from tieaware.kernels._interruption cimport Interruption, check_interruption, interrupted, no_interruption
 from tieaware.kernels._noise_islands cimport add_islands, sort_down
-from tieaware.kernels._noise_nodes cimport (
-    Form, Noise, Sum, TIEAWARE_AT_ONCE, TIEAWARE_N_VALUES, Work, tieaware_above, tieaware_numbers,
-)
+from tieaware.kernels._noise_nodes cimport Form, Noise, Sum, TIEAWARE_AT_ONCE, TIEAWARE_N_VALUES, Work, tieaware_numbers
 
 cnp.import_array()
 
@@ -163,16 +161,6 @@ cdef class KernelNoise:
         self.noise.table.per_cell = 1.0 / width
         self.noise.table.n_cells = cnp.PyArray_DIM(table, 0) - 1
         self.noise.step, self.noise.kinks = step, step == 0.0
-
-    def above(self, double z):
-        """Return the chance that the noise of a document of size 1 is above z."""
-        cdef double place = 0.0, per_size = 1.0
-        cdef double[TIEAWARE_AT_ONCE] same, chances
-        cdef Py_ssize_t node
-        for node in range(TIEAWARE_AT_ONCE):
-            same[node] = z
-        tieaware_above(&self.noise.table, same, &place, &per_size, 1, 1, chances, NULL)
-        return chances[0]
 
 
 cdef class NoisyMeasures:

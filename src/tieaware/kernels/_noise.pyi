@@ -5,7 +5,6 @@ import numpy.typing as npt
 
 class KernelNoise:
     def __init__(self, table: npt.NDArray[np.float64], start: float, width: float, step: float) -> None: ...
-    def above(self, z: float) -> float: ...
 
 class NoisyMeasures:
     def __init__(
