@@ -30,7 +30,7 @@ import zstandard
 from expected import Columns, Refused
 
 from tieaware import InputError, Qrels, Run, read_qrels, read_run
-from tieaware.inputs import RunFile, RunSource
+from tieaware.inputs import Reading, RunFile, RunSource
 from tieaware.inputs.files import byte_streams
 from tieaware.inputs.runs import streamed
 from tieaware.inputs.trec import reader as trec
@@ -134,7 +134,7 @@ def check_runs(content: bytes, rng: random.Random) -> None:
 
     for source in (io.BytesIO(content), PATH, Trickle(content, 4 + len(content) // 10, rng)):
         wanted.check(whole(source))
-    streamed = outcome_of(lambda: list(RunFile(PATH, dtype, duplicates).contiguous_chunks()))
+    streamed = outcome_of(lambda: list(RunFile(PATH, Reading(dtype, duplicates)).contiguous_chunks()))
     if isinstance(streamed, NotContiguous):
         assert run is None or run.scattered, "NotContiguous, but the rows of every query are together"
     elif wrong and duplicates == "error":
@@ -176,7 +176,7 @@ def check_chunks(run: expected.Run | None, columns: Columns | None, content: byt
 
     COUNTS["reads"] += 1
     try:
-        good = RunFile(PATH, dtype).over_parallel_chunks(work, 3)
+        good = RunFile(PATH, Reading(dtype)).over_parallel_chunks(work, 3)
     except (NotParallel, Malformed, InputError):
         good = False
     usable = run is not None and run.repeated is None

@@ -210,8 +210,10 @@ def evaluate_views(
     sources = as_sources(runs, least=0 if is_shard else 1)
     if flag("consistent_only", consistent_only):
         sources = consistent(sources)
-    excluded = None if exclude is None else excluded_documents(exclude, judged, as_qrels)
-    if excluded is not None:
+    excluded = None
+    if exclude is not None:
+        ids_as_text = any(source.reading.ids_as_text for source in sources.values())
+        excluded = excluded_documents(exclude, judged, as_qrels, ids_as_text)
         sources = {name: Changed(source, partial(without, excluded)) for name, source in sources.items()}
     if order == "file":
         sources = {name: Changed(source, by_position) for name, source in sources.items()}

@@ -158,9 +158,17 @@ def _all_commands() -> list[argparse.ArgumentParser]:
 _OTHER_NAMES = {"runs": ("run", "values", "results"), "matrix": ("values", "results")}
 
 
+# Ends of messages about files whose problem an option solves, by the argument that it sets.
+_REMEDIES = {
+    "ids": "compare them as text, with --ids text",
+}
+
+
 def _message(error: InputError, arguments: argparse.Namespace) -> str:
     """Return the message of an error. If it is about an argument that an option sets, it names the option."""
     parser = getattr(arguments, "parser", None)
+    if error.argument in _REMEDIES and hasattr(arguments, error.argument):
+        return f"{error}; or {_REMEDIES[error.argument]}"
     option = None if parser is None else _options(parser, arguments).get(error.argument)
     if parser is None or option is None or error.where in _run_names(arguments):
         return f"{error}"

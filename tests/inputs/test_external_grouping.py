@@ -17,7 +17,7 @@ from support.errors import message_of
 from support.table_files import trec_lines, write_columns, write_text
 
 import tieaware
-from tieaware.inputs import as_sources
+from tieaware.inputs import Reading, as_sources
 from tieaware.inputs.runs import grouping, streamed
 from tieaware.inputs.trec import reader as trec
 
@@ -158,7 +158,7 @@ def test_messages_name_the_rows_of_duplicates(tmp_path, spilling, door):
         assert message_of(tieaware.evaluate, QRELS, path, "AP") == message_of(tieaware.read_run, path)
     with pytest.warns(UserWarning, match="4 duplicate rows are ignored") as said_of_whole:
         whole = tieaware.read_run(path, duplicates="first")
-    (source,) = tieaware.inputs.sources_at(path, duplicates="first")
+    (source,) = tieaware.inputs.sources_at(path, Reading(duplicates="first"))
     with pytest.warns(UserWarning, match="4 duplicate rows are ignored") as said:
         found = tieaware.evaluate(QRELS, source, MEASURES)
     assert [str(each.message) for each in said] == [str(each.message) for each in said_of_whole]

@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 import tieaware
 from tieaware.errors import InputError
-from tieaware.inputs import RunFile
+from tieaware.inputs import Reading, RunFile
 from tieaware.inputs.files.byte_streams import ByteStream
 from tieaware.inputs.runs import streamed
 from tieaware.inputs.trec.reader import FileChunks, Malformed, NotParallel
@@ -69,7 +69,8 @@ def outcome(path, threads, **options):
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            result = tieaware.evaluate(QRELS, RunFile(path, **options), MEASURES, threads=threads).values.tobytes()
+            run = RunFile(path, Reading(**options))
+            result = tieaware.evaluate(QRELS, run, MEASURES, threads=threads).values.tobytes()
         except InputError as error:
             result = str(error)
     return result, [str(warning.message) for warning in caught]

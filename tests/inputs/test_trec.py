@@ -16,7 +16,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from tieaware.errors import InputError
-from tieaware.inputs import read_qrels, read_run
+from tieaware.inputs import Reading, read_qrels, read_run
 from tieaware.inputs.runs import streamed
 from tieaware.inputs.runs.streamed import RunFile
 from tieaware.inputs.trec import reader as trec
@@ -332,7 +332,7 @@ def test_a_stream_warns_once_about_all_duplicates(tmp_path):
     content = lines_of(40, 3)
     path.write_bytes(content + content.replace(b"query", b"other").replace(b"doc1 ", b"doc0 "))
     with pytest.warns(UserWarning, match="40 duplicate rows are ignored") as caught:
-        chunks = list(RunFile(path, duplicates="first").contiguous_chunks())
+        chunks = list(RunFile(path, Reading(duplicates="first")).contiguous_chunks())
     assert len(caught) == 1
     first_line = content.count(b"\n") + 2
     assert str(caught[0].message) == (

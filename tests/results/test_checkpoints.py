@@ -15,6 +15,7 @@ from test_results import same
 
 import tieaware
 from tieaware import InputError, Results, _evaluate
+from tieaware.inputs import Reading
 
 
 @pytest.fixture
@@ -134,7 +135,7 @@ def test_checkpoints_of_other_evaluations_are_neither_used_nor_lost(folder, eval
     before = (folder / "out" / "dense1.npz").read_bytes()
     evaluated.clear()
     if "runs" in changed:
-        changed = {"runs": tieaware.inputs.sources_at(folder / "runs", "float32")}
+        changed = {"runs": tieaware.inputs.sources_at(folder / "runs", Reading("float32"))}
     assert message_of(tieaware.evaluate, **{**given, **changed}) == (
         f"{folder}/out/dense1.npz: the checkpoint was {message}; choose another folder, or remove this file"
     )

@@ -123,14 +123,13 @@ def _sides(arguments: argparse.Namespace) -> list[Any]:
             raise InputError(name, f"{stored[0]} holds a whole side, so it must be the only one")
         if stored and not os.path.exists(stored[0]):
             raise InputError(stored[0], "there is no such file; without --against, --save writes a first base")
-        reading = {"score_dtype": arguments.score_dtype, "duplicates": arguments.duplicates}
-        reading["name"] = arguments.name if name == "runs" else None
+        of_side = {**vars(arguments), "runs": paths, "name": arguments.name if name == "runs" else None}
         try:
-            sides.append(stored[0] if stored else options.run_files(argparse.Namespace(runs=paths, **reading)))
+            sides.append(stored[0] if stored else options.run_files(argparse.Namespace(**of_side)))
         except InputError as error:
             raise InputError(name, error.problem) if error.where == "runs" else error from None
     if all(isinstance(side, str) for side in sides):
-        options.refuse_options(arguments, "score_dtype", "duplicates", "name")
+        options.refuse_options(arguments, *options.OF_READING)
     return sides
 
 

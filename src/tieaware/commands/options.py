@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 from tieaware.checks.arguments import local_path, output_folder
 from tieaware.commands import streams
 from tieaware.errors import InputError, printable
-from tieaware.inputs import Run, RunSource, as_qrels, source_named, sources_at, warn_of_parts
+from tieaware.inputs import Reading, Run, RunSource, as_qrels, source_named, sources_at, warn_of_parts
 from tieaware.inputs.files.text import label_in, number_in, whole_in
 from tieaware.inputs.tables.delimited import read_matrix
 from tieaware.measures import listed_measures, parse_measure
@@ -28,7 +28,6 @@ from tieaware.ties import RULES
 if TYPE_CHECKING:
     # Only some commands need the experiments, whose import takes as long as all other imports together.
     from tieaware.experiments.experiment import Experiment
-    from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
 
 Converted = TypeVar("Converted")
 
@@ -211,8 +210,8 @@ def _checked(check: Callable[[str, str], str], path: str) -> str:
 
 # The options that several commands share, added by `add`.
 QRELS: Option = Option("qrels", metavar="QRELS", help=_QRELS)
-# How run files are read.
-READING: tuple[Option, ...] = (
+# How run files are read by trec_eval, which knows no tables.
+READING_OF_TREC_EVAL: tuple[Option, ...] = (
     Option(
         "--score-dtype", choices=("float64", "float32"), default="float64",
         help="type of the scores: float32 as in trec_eval up to version 9, float64 as in version 10 (%(default)s)",
@@ -220,6 +219,15 @@ READING: tuple[Option, ...] = (
     Option(
         "--duplicates", choices=("error", "first"), default="error",
         help="what to do if a query has a document twice: report an error, or keep the first (%(default)s)",
+    ),
+)  # fmt: skip
+# How run files and tables are read.
+READING: tuple[Option, ...] = (
+    *READING_OF_TREC_EVAL,
+    Option(
+        "--ids", choices=("typed", "text"), default="typed",
+        help="text: compare ids as text, so that 7 in a table matches 7 in a text file; typed: numbers match only "
+        "numbers (%(default)s)",
     ),
 )  # fmt: skip
 _NAME = Option(
@@ -257,6 +265,10 @@ CONSISTENT_ONLY: Option = Option(
 THREADS: Option = Option("--threads", type=whole, metavar="N", help="number of threads (default: one per core)")
 
 
+# The options that decide how runs are read, which stored values do not need.
+OF_READING = "score_dtype", "duplicates", "ids", "name"
+
+
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
     """Return the runs as sources to read; raise InputError if they and the other files name standard input twice."""
     check_one_stdin(*others, *arguments.runs)
@@ -265,13 +277,13 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
             raise InputError(_name_and_path(run)[1], "has values that were stored; scores of a run are required here")
         if arguments.runs.count(run) > 1:
             raise InputError("runs", f"each run must be given only once; {run} is given twice")
-    reading = arguments.score_dtype, arguments.duplicates
+    reading = Reading(arguments.score_dtype, arguments.duplicates, arguments.ids == "text")
     if arguments.name:
         if len(arguments.name) > 1:
             problem = "--name can be given only once: it makes one run of all RUN files; write NAME=PATH for each run"
             raise InputError("", problem, argument="name")
         _check_unnamed(arguments.name[0], arguments.runs)
-        return [_one_run(arguments.name[0], arguments.runs, *reading)]
+        return [_one_run(arguments.name[0], arguments.runs, reading)]
     sources: list[RunSource] = []
     unnamed: list[RunSource] = []
     named: dict[str, str] = {}
@@ -282,9 +294,9 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
             raise InputError("runs", f"two runs are named {name}; for parts of one run write --name {name} {parts}")
         if name:
             named[name] = path
-            sources.append(_one_run(name, [path], *reading))
+            sources.append(_one_run(name, [path], reading))
         else:
-            unnamed += (found := sources_at(path, *reading))
+            unnamed += (found := sources_at(path, reading))
             sources += found
     warn_of_parts(unnamed, "write NAME=FOLDER to evaluate the parts of a run as one")
     return sources
@@ -302,7 +314,7 @@ def stored_results(arguments: argparse.Namespace, *fixed: str) -> Results | None
         return None
     if others:
         raise InputError("runs", f"{stored[0]} has stored values and {others[0]} scores; give either values or scores")
-    refuse_options(arguments, *fixed, "score_dtype", "duplicates", "name", "consistent_only")
+    refuse_options(arguments, *fixed, *OF_READING, "consistent_only")
     # Import only here: most commands read no stored values, and start faster without these modules.
     from tieaware.results import storage
     from tieaware.results.checkpoints import check_judgments
@@ -353,9 +365,9 @@ def _check_unnamed(name: str, runs: Sequence[str]) -> None:
     raise InputError("", problem, argument="name")
 
 
-def _one_run(name: str, files: list[str], score_dtype: ScoreDtype, duplicates: Duplicates) -> RunSource:
+def _one_run(name: str, files: list[str], reading: Reading) -> RunSource:
     """Return the run whose parts are all files."""
-    source: Any = source_named(name, files, score_dtype, duplicates)
+    source: Any = source_named(name, files, reading)
     # A source of files is new, so that its name can be set.
     source.name = name
     return cast(RunSource, source)

@@ -57,7 +57,7 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         help="format of RUN; only trec_results is supported",
     )  # fmt: skip
     options.add_ties(command, "trec_eval")
-    options.add(command, *options.READING)
+    options.add(command, *options.READING_OF_TREC_EVAL)
     command.set_defaults(run=_run)
 
 

@@ -39,7 +39,7 @@ from tieaware.inputs.runs.matching import (
     no_query_judged,
     seem_to_count_from_one,
 )
-from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
+from tieaware.inputs.runs.reading_options import AS_USUAL, Reading
 from tieaware.inputs.runs.run import Run, RunSource
 from tieaware.inputs.runs.streamed import RunFile, read_run, runs_at, runs_in
 from tieaware.inputs.runs.topk import TopK
@@ -56,6 +56,7 @@ __all__ = [
     "Order",
     "Qrels",
     "QrelsLike",
+    "Reading",
     "Run",
     "RunDict",
     "RunFile",
@@ -140,14 +141,13 @@ class Form(NamedTuple):
         Makes judgments from a value. The other arguments are what missing labels mean, and whether a measure needs
         subtopics.
     runs : callable, optional
-        Returns the runs in a value. The other arguments are the name of the value, the type of scores and the treatment
-        of duplicates.
+        Returns the runs in a value. The other arguments are the name of the value, and how it is read.
     """
 
     name: str
     holds: Callable[[Any], bool]
     judgments: Callable[[Any, Missing | None, bool], Qrels] | None = None
-    runs: Callable[[Any, str, ScoreDtype, Duplicates], Sequence[RunSource]] | None = None
+    runs: Callable[[Any, str, Reading], Sequence[RunSource]] | None = None
 
 
 def _read_qrels(value: Any, missing: Missing | None, subtopics: bool) -> Qrels:
@@ -160,7 +160,7 @@ FORMS = (
         "{query: {document: value}}",
         lambda value: isinstance(value, _MAPPINGS),
         lambda value, missing, _: Qrels.from_dict(value, missing=missing),
-        lambda value, name, *_: [RunDict(value, name)],
+        lambda value, name, _: [RunDict(value, name)],
     ),
     Form("Qrels", lambda value: isinstance(value, Qrels), lambda value, *_: value),
     Form("a Run", lambda value: isinstance(value, RunSource), None, lambda value, *_: [value]),
@@ -168,17 +168,17 @@ FORMS = (
         "(ids, scores)",
         is_pair_of_arrays,
         None,
-        lambda value, name, *_: [RunTopK(TopK.of(value[0], value[1], before=f"{name}: "), name)],
+        lambda value, name, _: [RunTopK(TopK.of(value[0], value[1], before=f"{name}: "), name)],
     ),
     Form("a sparse matrix", is_matrix, lambda value, missing, _: Qrels.from_sparse(value, missing=missing)),
     Form(
-        "a table", is_frame, _read_qrels, lambda value, name, *options: runs_in(frame_of(value, name), name, *options)
+        "a table", is_frame, _read_qrels, lambda value, name, reading: runs_in(frame_of(value, name), name, reading)
     ),
     Form(
         "a path, a binary file",
         lambda value: isinstance(value, str | os.PathLike | Parts) or is_file_object(value),
         _read_qrels,
-        lambda value, _, *options: runs_at(value, *options),
+        lambda value, _, reading: runs_at(value, reading),
     ),
 )
 
@@ -234,30 +234,26 @@ def _check_no_rows(value: Any, where: str) -> None:
         raise InputError(where, "must not be a list of rows; pass pandas.DataFrame(rows)")
 
 
-def sources_at(
-    run: Any, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error", *, name: str = "run"
-) -> list[RunSource]:
+def sources_at(run: Any, reading: Reading = AS_USUAL, *, name: str = "run") -> list[RunSource]:
     """Wrap all runs in a value, in a folder, or in the files that match a pattern such as "runs/*.run", as RunSources.
 
-    `name` is the name of the value in messages. Other parameters as for `read_run`.
+    `reading` says how files and tables are read. `name` is the name of the value in messages.
     """
     values = files_at(os.fsdecode(run)) if isinstance(run, str | os.PathLike) else [run]
-    return [source for value in values for source in _sources_of(value, name, score_dtype, duplicates)]
+    return [source for value in values for source in _sources_of(value, name, reading)]
 
 
-def _sources_of(value: Any, name: str, score_dtype: ScoreDtype, duplicates: Duplicates) -> Sequence[RunSource]:
+def _sources_of(value: Any, name: str, reading: Reading) -> Sequence[RunSource]:
     """Wrap all runs in a value, which is not a folder or a pattern, as RunSources."""
     for form in FORMS:
         if form.runs is not None and form.holds(value):
-            return form.runs(value, name, score_dtype, duplicates)
+            return form.runs(value, name, reading)
     forms = ", ".join(form.name for form in FORMS if form.runs)
     where, what = ("runs", "runs") if name == "run" else (f"runs[{name!r}]", "a run")
     raise InputError(where, f"must be {what} ({forms}), not {_described(value)}")
 
 
-def source_named(
-    name: Any, run: Any, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error"
-) -> RunSource:
+def source_named(name: Any, run: Any, reading: Reading = AS_USUAL) -> RunSource:
     """Wrap the value of an item of {name: run} as a single RunSource. A folder, a list or a pattern names part files.
 
     InputError is raised if the value contains no run, or several. Parameters as for `sources_at`.
@@ -265,7 +261,7 @@ def source_named(
     if not isinstance(name, str):
         raise unexpected("runs", "names that are strings", shown(name))
     where = f"runs[{name!r}]"
-    found = _sources_of(parts_at(run, where), name, score_dtype, duplicates)
+    found = _sources_of(parts_at(run, where), name, reading)
     if not found:
         raise InputError(where, "has no rows")
     if len(found) > 1:

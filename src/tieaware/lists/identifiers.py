@@ -217,7 +217,7 @@ class Identifiers(_identifiers.IdentifierArrays):
             else ("integers", self[0].decode(), "text", quoted(others[0]))
         )  # fmt: skip
         has = f"has {kind} such as {example}, but {others_name} has {other} such as {their}"
-        raise InputError(argument, f"{has}: {remedy}")
+        raise InputError(argument, f"{has}: {remedy}", argument="ids")
 
 
 def _unpickled(data: NDArray[np.uint8], offsets: Offsets, kind: Kind) -> Identifiers:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -72,6 +72,10 @@ class Lists:
             kept if self.sources is None else self.sources[kept],
             self.place,
         )
+
+    def matching_any(self) -> Lists:
+        """Return the same lists, whose identifiers match both text and integers."""
+        return replace(self, queries=self.queries.matching_any(), documents=self.documents.matching_any())
 
     def duplicates(self, first_only: bool = False) -> Integers:
         """Find the rows that repeat a document of the same query.

@@ -123,7 +123,8 @@ def _run_key(name: str, source: RunSource) -> dict[str, Any]:
     if state is None:
         problem = "checkpoints need a run in a file, because they record its size and time"
         raise InputError(f"runs: {name}", problem, argument="runs")
-    return {"read": {"score_dtype": source.score_dtype, "duplicates": source.duplicates}, "state": list(state)}
+    reading = source.reading
+    return {"read": {"score_dtype": reading.score_dtype, "duplicates": reading.duplicates}, "state": list(state)}
 
 
 def _digest(qrels: Qrels) -> str:

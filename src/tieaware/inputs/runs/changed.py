@@ -11,7 +11,6 @@ from tieaware.errors import InputError
 from tieaware.inputs.files.paths import Source
 from tieaware.inputs.judgments.qrels import Qrels
 from tieaware.inputs.runs.matching import match
-from tieaware.inputs.runs.reading_options import Duplicates, ScoreDtype
 from tieaware.inputs.runs.run import Run, RunSource
 from tieaware.inputs.trec.reader import RankColumn
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -29,8 +28,7 @@ class Changed(RunSource):
         self._change = change
         self.name: str = source.name
         self.path: Source | None = source.path
-        self.score_dtype: ScoreDtype = source.score_dtype
-        self.duplicates: Duplicates = source.duplicates
+        self.reading = source.reading
         self.rereadable: bool = source.rereadable
         self.n_numbered: int | None = source.n_numbered
 
@@ -68,7 +66,7 @@ def by_position(run: Run) -> Run:
     return Run.of(Lists(run.queries, offsets, run.documents, scores.astype(np.float64)), run.name, run.tag)
 
 
-def excluded_documents(exclude: Any, qrels: Qrels, read: Callable[[Any], Qrels]) -> Qrels:
+def excluded_documents(exclude: Any, qrels: Qrels, read: Callable[[Any], Qrels], ids_as_text: bool) -> Qrels:
     """Return the documents that are not ranked for each query, as judgments whose labels mean nothing.
 
     Parameters
@@ -78,6 +76,8 @@ def excluded_documents(exclude: Any, qrels: Qrels, read: Callable[[Any], Qrels])
         The judgments. InputError is raised if an excluded document is relevant.
     read : callable
         Converts any form of judgments to Qrels.
+    ids_as_text : bool
+        Whether the identifiers match both text and integers.
     """
     if isinstance(exclude, str) and exclude == SAME_ID:
         queries, n = qrels.queries, len(qrels)
@@ -89,7 +89,7 @@ def excluded_documents(exclude: Any, qrels: Qrels, read: Callable[[Any], Qrels])
         except InputError as error:
             raise (error.at("exclude") if error.where == "qrels" else error) from None
     lists = Lists(excluded.queries, excluded.offsets, excluded.documents, np.zeros(len(excluded.documents)))
-    matched = match(qrels, Run.of(lists, "exclude"))
+    matched = match(qrels, Run.of(lists.matching_any() if ids_as_text else lists, "exclude"))
     relevant = matched.labels > 0
     if relevant.any():
         row = int(relevant.argmax())

@@ -80,9 +80,11 @@ def match(qrels: Qrels, run: RunSource) -> Matched:
         # works or raises an error that names the invalid value.
     columns = run.whole()
     columns.queries.check_kind(qrels.queries, f"{columns.name}.query", qrels.name)
+    # Text such as "7" is the number itself, rather than its name.
+    are_names = columns.documents.kind == "integer" and len(qrels.documents) and not qrels.documents[0].isdigit()
     # The documents of a matrix are its column numbers, unless these have names.
     remedy = _NAMES_OF_COLUMNS if qrels.n_columns is not None else (
-        _NAMES_OF_NUMBERS if columns.documents.kind == "integer" else "make both text, or both integers"
+        _NAMES_OF_NUMBERS if are_names else "make both text, or both integers"
     )  # fmt: skip
     columns.documents.check_kind(qrels.documents, f"{columns.name}.doc", qrels.name, remedy)
     rows, judged_offsets, positions, labels = _join.match(

@@ -1,9 +1,9 @@
-"""The options with which runs are read: the type of their scores, and what happens to rows that repeat a document."""
+"""The options with which runs are read, such as the type of their scores and what happens to duplicate rows."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from numpy.typing import NDArray
@@ -24,6 +24,30 @@ FROM_COLUMNS = "pass Run.from_columns(query, doc, score, duplicates='first')"
 Duplicates: TypeAlias = Literal["error", "first"]
 # The values of the argument `score_dtype`: the types to which scores are rounded when they are read.
 ScoreDtype: TypeAlias = Literal["float64", "float32"]
+
+
+class Reading(NamedTuple):
+    """The options with which a run in a file or a table is read.
+
+    Parameters
+    ----------
+    score_dtype : "float64" or "float32"
+        The type to which scores are rounded.
+    duplicates : "error" or "first"
+        The treatment of a document that appears twice for a query.
+    ids_as_text : bool
+        Whether the identifiers match both text and integers, as "7" matches 7.
+    columns : tuple of str or None
+        The names of the query, document and score columns of a table; None stands for the usual names.
+    """
+
+    score_dtype: ScoreDtype = "float64"
+    duplicates: Duplicates = "error"
+    ids_as_text: bool = False
+    columns: tuple[str | None, str | None, str | None] = (None, None, None)
+
+
+AS_USUAL = Reading()
 
 
 @dataclass(frozen=True, slots=True)

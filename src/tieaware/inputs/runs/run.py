@@ -17,13 +17,14 @@ from tieaware.errors import Hinted, InputError
 from tieaware.inputs.files.paths import Source, state_of
 from tieaware.inputs.judgments.repetitions import DuplicateChoice
 from tieaware.inputs.runs.reading_options import (
+    AS_USUAL,
     FROM_COLUMNS,
     FROM_DICT,
     FROM_FILE,
     FROM_FRAME,
     Duplicates,
     Ignored,
-    ScoreDtype,
+    Reading,
     check_options,
     checked_scores,
     exact_scores,
@@ -56,8 +57,7 @@ class RunSource(ABC):
     path: Source | None = None
     # The run as {query: {document: score}}, if it was passed as a dict.
     mapping: dict[Any, Any] | None = None
-    score_dtype: ScoreDtype = "float64"
-    duplicates: Duplicates = "error"
+    reading: Reading = AS_USUAL
     rereadable: bool = True
     # The number of queries if the run comes from an array, whose rows number the queries from 0.
     n_numbered: int | None = None
@@ -403,7 +403,8 @@ class Run(RunSource, Exportable, Hinted):
         >>> Run.from_frame(frame).queries.to_list()
         [7]
         """
-        return run_in(frame_of(frame, name or "run"), name or "", duplicates, columns=(query, doc, score), column=run)
+        reading = Reading(duplicates=duplicates, columns=(query, doc, score))
+        return run_in(frame_of(frame, name or "run"), name or "", reading, run)
 
     @classmethod
     def from_arrow(
@@ -426,7 +427,8 @@ class Run(RunSource, Exportable, Hinted):
         >>> Run.from_arrow(table)
         Run('bm25', 1 query, 1 document)
         """
-        return run_in(arrow_of(table, name or "run"), name or "", duplicates, columns=(query, doc, score), column=run)
+        reading = Reading(duplicates=duplicates, columns=(query, doc, score))
+        return run_in(arrow_of(table, name or "run"), name or "", reading, run)
 
     def coarsen(self, precision: str | Coarsening) -> Run:
         """Return the run with coarser scores, as it would be evaluated with ``precision=``.
@@ -544,25 +546,21 @@ class Run(RunSource, Exportable, Hinted):
         return Run.of, (self._lists(), self.name, self.tag)
 
 
-def run_in(
-    frame: Frame, name: str, duplicates: Duplicates, score_dtype: ScoreDtype = "float64", *,
-    columns: tuple[str | None, str | None, str | None] = (None, None, None), column: str | None = None,
-) -> Run:  # fmt: skip
+def run_in(frame: Frame, name: str, reading: Reading, column: str | None = None) -> Run:
     """Read a table that contains exactly one run; raise InputError if it contains several.
 
-    `columns` are the names of the query, document and score columns, and `column` is that of the run column. A column
-    whose name is None is recognised by its usual names. If `name` is "", the run is named by the run column, or else
-    by the table.
+    `column` is the name of the run column; if it is None, the column is recognised by its usual names. If `name` is "",
+    the run is named by the run column, or else by the table.
     """
-    check_options(duplicates, score_dtype)
-    every = Rows(frame, run_columns(frame, *columns))
+    check_options(reading.duplicates, reading.score_dtype)
+    every = Rows(frame, run_columns(frame, *reading.columns))
     runs = runs_of(every, column) or {"": every}
     if len(runs) > 1:
         few = ", ".join(list(runs)[:3]) + (", …" if len(runs) > 3 else "")
         raise InputError(frame.source_name, f"contains {len(runs)} runs, but only one can be read here: {few}")
     ((found, rows),) = runs.items()
     lists = rows.lists(rows.whole(), exact_scores)
-    run, ignored = made_run(lists, name or found or frame.source_name, duplicates, score_dtype, remedy_for(rows))
+    run, ignored = made_run(lists, name or found or frame.source_name, reading, remedy_for(rows))
     ignored.warn(frame.source_name)
     return run
 
@@ -572,14 +570,14 @@ def remedy_for(rows: Rows) -> str:
     return (FROM_FILE if rows.frame.is_file else FROM_FRAME) + rows.unread()
 
 
-def made_run(
-    lists: Lists, name: str, duplicates: Duplicates, score_dtype: ScoreDtype, remedy: str, tag: str | None = None
-) -> tuple[Run, Ignored]:
+def made_run(lists: Lists, name: str, reading: Reading, remedy: str, tag: str | None = None) -> tuple[Run, Ignored]:
     """Make a run from the lists of a table or a file; return the run and the duplicates that were ignored.
 
-    If `score_dtype` is "float32", the scores are rounded to float32; otherwise they keep their type.
+    If the type of scores is "float32", they are rounded to float32; otherwise they keep their type.
     """
-    if score_dtype == "float32":
-        lists = replace(lists, values=rounded(lists.values, score_dtype))
-    lists, ignored = without_duplicates(lists, duplicates, remedy)
+    if reading.score_dtype == "float32":
+        lists = replace(lists, values=rounded(lists.values, reading.score_dtype))
+    if reading.ids_as_text:
+        lists = lists.matching_any()
+    lists, ignored = without_duplicates(lists, reading.duplicates, remedy)
     return Run.of(lists, name, tag), ignored

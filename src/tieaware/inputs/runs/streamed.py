@@ -16,9 +16,11 @@ from tieaware.errors import InputError, NoRangeError
 from tieaware.inputs.files.paths import Path, Source, run_name, source_name, stored_size
 from tieaware.inputs.runs.grouping import BATCH_ROWS, ExternalGrouping, merged
 from tieaware.inputs.runs.reading_options import (
+    AS_USUAL,
     FROM_FILE,
     Duplicates,
     Ignored,
+    Reading,
     ScoreDtype,
     check_options,
     exact_scores,
@@ -66,7 +68,7 @@ class StreamedRun(RunSource):
         """Yield batches of rows in any order: lists, the numbers of their rows, and what describes the place of one."""
 
     def _run_of(self, lists: Lists) -> tuple[Run, Ignored]:
-        return made_run(lists, self.name, self.duplicates, self.score_dtype, self.remedy)
+        return made_run(lists, self.name, self.reading, self.remedy)
 
     def contiguous_chunks(self) -> Iterator[Run]:
         """Read the run in order, and yield chunks of whole queries. Raise NotContiguous if a query reappears."""
@@ -152,14 +154,10 @@ class StreamedRun(RunSource):
 class RunFrame(StreamedRun):
     """A run in a data frame, or in the table of a file or of part files, `path`."""
 
-    def __init__(
-        self, rows: Rows, name: str, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error",
-        path: Source | None = None,
-    ) -> None:  # fmt: skip
+    def __init__(self, rows: Rows, name: str, reading: Reading, path: Source | None = None) -> None:
         self.rows = rows
         self.name = name
-        self.score_dtype: ScoreDtype = score_dtype
-        self.duplicates: Duplicates = duplicates
+        self.reading = reading
         self.path = path
         self.rereadable: bool = rows.frame.rereadable
         self.source_name: str = rows.frame.source_name
@@ -221,15 +219,13 @@ class RunFrame(StreamedRun):
 
 
 class RunFile(StreamedRun):
-    """A run in a TREC file, or in part files. Parameters as for `read_run`."""
+    """A run in a TREC file, or in part files."""
 
     remedy = FROM_FILE
 
-    def __init__(self, path: Source, score_dtype: ScoreDtype = "float64", duplicates: Duplicates = "error") -> None:
-        check_options(duplicates, score_dtype)
+    def __init__(self, path: Source, reading: Reading = AS_USUAL) -> None:
         self.path: Source = path
-        self.score_dtype: ScoreDtype = score_dtype
-        self.duplicates: Duplicates = duplicates
+        self.reading = reading
         self.name: str = run_name(path)
         self.source_name: str = source_name(path)
 
@@ -268,7 +264,7 @@ class RunFile(StreamedRun):
 
     def whole(self) -> Run:
         """Read the whole file as one Run."""
-        return _read_run(self.path, self.score_dtype, self.duplicates)
+        return _read_run(self.path, self.reading)
 
     def ranks(self) -> RankColumn | None:
         """Read the rank column of the file, which was read before; return None if it is not a regular file."""
@@ -278,23 +274,21 @@ class RunFile(StreamedRun):
             return rank_lines(stream)
 
 
-def runs_in(
-    frame: Frame, name: str, score_dtype: ScoreDtype, duplicates: Duplicates, path: Source | None = None
-) -> list[RunFrame]:
+def runs_in(frame: Frame, name: str, reading: Reading, path: Source | None = None) -> list[RunFrame]:
     """Return all runs of a table: one for each name in the run column, or a single run without such a column."""
-    runs = runs_of(Rows(frame, run_columns(frame)))
+    runs = runs_of(Rows(frame, run_columns(frame, *reading.columns)))
     # A file with a single run gives this run its name. A data frame with a single run keeps the name in its run column.
     if len(runs) == 1 and (path is not None or "" in runs):
         runs = dict.fromkeys([name], *runs.values())
-    return [RunFrame(rows, found, score_dtype, duplicates, path) for found, rows in runs.items()]
+    return [RunFrame(rows, found, reading, path) for found, rows in runs.items()]
 
 
-def runs_at(path: Source, score_dtype: ScoreDtype, duplicates: Duplicates) -> Sequence[RunSource]:
+def runs_at(path: Source, reading: Reading) -> Sequence[RunSource]:
     """Return all runs in a file, or in part files. Only the format and the column names are read now."""
     table = table_at(path)
     if table is None:
-        return [RunFile(path, score_dtype, duplicates)]
-    return runs_in(table, run_name(path), score_dtype, duplicates, path)
+        return [RunFile(path, reading)]
+    return runs_in(table, run_name(path), reading, path)
 
 
 def read_run(
@@ -335,23 +329,23 @@ def read_run(
     >>> run.documents.to_list(), run.scores.tolist(), run.tag
     (['d1', 'd2'], [2.5, 2.5], 'bm25')
     """
-    return _read_run(path, score_dtype, duplicates)
+    check_options(duplicates, score_dtype)
+    return _read_run(path, Reading(score_dtype, duplicates))
 
 
 def read_run_of_trec_eval(path: Path, score_dtype: ScoreDtype, duplicates: Duplicates) -> Run:
-    """Read a run as `read_run` does, but ignore all fields after the sixth of a line, as trec_eval does."""
-    return _read_run(path, score_dtype, duplicates, lenient=True)
+    """Read a run as trec_eval does: fields after the sixth of a line are ignored, and all identifiers are text."""
+    return _read_run(path, Reading(score_dtype, duplicates, ids_as_text=True), lenient=True)
 
 
-def _read_run(path: Any, score_dtype: ScoreDtype, duplicates: Duplicates, lenient: bool = False) -> Run:
-    check_options(duplicates, score_dtype)
+def _read_run(path: Any, reading: Reading, lenient: bool = False) -> Run:
     with opened(path, "run") as (found, name):
         if isinstance(found, Frame):
-            return run_in(found, name, duplicates, score_dtype)
+            return run_in(found, name, reading)
         reader = Reader(found, lenient=lenient)
         lists = reader.whole()
         tag = reader.parser.tag
         text = None if tag is None else tag.decode("utf-8", "surrogateescape")
-        run, ignored = made_run(lists, name, duplicates, score_dtype, FROM_FILE, text)
+        run, ignored = made_run(lists, name, reading, FROM_FILE, text)
     ignored.warn(found.source_name)
     return run
