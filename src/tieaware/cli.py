@@ -161,6 +161,7 @@ _OTHER_NAMES = {"runs": ("run", "values", "results"), "matrix": ("values", "resu
 # Ends of messages about files whose problem an option solves, by the argument that it sets.
 _REMEDIES = {
     "ids": "compare them as text, with --ids text",
+    **{f"{column}_column": f"give its name, with --{column}-column" for column in ("query", "doc", "score")},
 }
 
 

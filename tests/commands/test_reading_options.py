@@ -1,4 +1,4 @@
-"""The options that say how runs are read: --ids."""
+"""The options that say how runs are read: --ids, and those that name the columns of tables."""
 
 from pathlib import Path
 
@@ -65,14 +65,50 @@ def test_trec_eval_reads_all_ids_as_text(printed):
     assert printed("trec_eval", "qrels.txt", "table.parquet", "-m", "map") == "map                   \tall\t0.7500\n"
 
 
+@pytest.mark.parametrize(
+    ("line", "message", "options"),
+    [
+        ("eval qrels.parquet own.parquet -m RR", "own.parquet: there is no score column among query_id, doc_id, "
+         "cosine: name it score, rating, prediction or sim, or in Python pass polars.scan_parquet('own.parquet')"
+         ".rename({'cosine': 'score'}); or give its name, with --score-column", "--score-column cosine"),
+        ("eval qrels.txt own.csv -m RR", "own.csv: there is no query column among topicno, passage, sim, cosine in the "
+         "first line: name it query_id, qid, query, user_id, user, topic_id or topic; or give its name, with "
+         "--query-column", "--query-column topicno --doc-column passage --score-column cosine"),
+        ("eval qrels.txt two.csv -m RR", "two.csv: score and sim may be the score column: rename or drop one of them; "
+         "or give its name, with --score-column", "--score-column score"),
+    ],
+)  # fmt: skip
+def test_names_of_columns(line, message, options, printed, refused):
+    """The error names the option, with which the right column is read: with the column sim, RR would be 1."""
+    Path("two.csv").write_text("qid,docno,score,sim\n1,10,1,9\n1,11,2,8\n2,10,1,9\n")
+    assert refused(*line.split()) == f"{message}\n"
+    assert printed(*line.split(), *options.split()) == "RR                    \tall\t0.7500\n"
+
+
+def test_columns_that_are_not_there(refused):
+    message = "own.csv: there is no column 'Cosine' for score among topicno, passage, sim, cosine in the first line"
+    options = "--query-column topicno --doc-column passage --score-column Cosine"
+    assert refused("eval", "qrels.txt", "own.csv", *options.split()) == f"{message}\n"
+    # Judgments have no scores, so the options cannot help.
+    assert "-column" not in refused("eval", "own.csv", "text.run")
+
+
 def test_gate_reads_both_sides_alike(printed, refused):
     ids = [f"{i}" for i in range(3)]
     Path("qrels.txt").write_text("".join(f"{i} 0 10 1\n" for i in ids))
-    rows = {"qid": [0, 1, 2], "docno": [10] * 3, "score": [1.0] * 3}
+    rows = {"qid": [0, 1, 2], "docno": [10] * 3, "cosine": [1.0] * 3}
     for name in ("a.parquet", "b.parquet"):
         pyarrow.parquet.write_table(pyarrow.table(rows), name)
-    line = ["gate", "qrels.txt", "a.parquet", "--against", "b.parquet", "-m", "RR"]
+    line = ["gate", "qrels.txt", "a.parquet", "--against", "b.parquet", "-m", "RR", "--score-column", "cosine"]
     assert refused(*line).endswith("with --ids text\n")
     assert "RR" in printed(*line, "--ids", "text")
     message = refused("gate", "qrels.txt", "a.npz", "--against", "b.npz", "--ids", "text")
     assert message.startswith("--ids cannot change values that are stored")
+
+
+def test_checkpoints_know_the_columns(printed, refused):
+    """A second evaluation by another column does not get the values of the first."""
+    line = ["eval", "qrels.txt", "own.csv", "-m", "RR", "--query-column", "topicno", "--doc-column", "passage", "--out"]
+    printed(*line, "done", "--score-column", "cosine")
+    assert printed(*line, "done", "--score-column", "cosine") == "RR                    \tall\t0.7500\n"
+    assert "made with other columns of the run" in refused(*line, "done", "--score-column", "sim")

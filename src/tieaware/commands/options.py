@@ -229,6 +229,10 @@ READING: tuple[Option, ...] = (
         help="text: compare ids as text, so that 7 in a table matches 7 in a text file; typed: numbers match only "
         "numbers (%(default)s)",
     ),
+    *(
+        Option(f"--{name}-column", metavar="NAME", help=f"name of the {what} column in the tables of runs")
+        for name, what in (("query", "query"), ("doc", "document"), ("score", "score"))
+    ),
 )  # fmt: skip
 _NAME = Option(
     "--name", metavar="NAME", action="append",
@@ -266,7 +270,7 @@ THREADS: Option = Option("--threads", type=whole, metavar="N", help="number of t
 
 
 # The options that decide how runs are read, which stored values do not need.
-OF_READING = "score_dtype", "duplicates", "ids", "name"
+OF_READING = "score_dtype", "duplicates", "ids", "query_column", "doc_column", "score_column", "name"
 
 
 def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
@@ -277,7 +281,8 @@ def run_files(arguments: argparse.Namespace, *others: str) -> list[RunSource]:
             raise InputError(_name_and_path(run)[1], "has values that were stored; scores of a run are required here")
         if arguments.runs.count(run) > 1:
             raise InputError("runs", f"each run must be given only once; {run} is given twice")
-    reading = Reading(arguments.score_dtype, arguments.duplicates, arguments.ids == "text")
+    columns = arguments.query_column, arguments.doc_column, arguments.score_column
+    reading = Reading(arguments.score_dtype, arguments.duplicates, arguments.ids == "text", columns)
     if arguments.name:
         if len(arguments.name) > 1:
             problem = "--name can be given only once: it makes one run of all RUN files; write NAME=PATH for each run"

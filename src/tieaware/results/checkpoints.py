@@ -32,7 +32,7 @@ _OPTIONS = {
     "queries": "another choice of queries", "precision": "another score precision",
     "version": "another version of tieaware",
     "judgments": "other judgments", "score_dtype": "another type of scores",
-    "duplicates": "another rule for duplicate documents",
+    "duplicates": "another rule for duplicate documents", "columns": "other columns of the run",
     "undefined": "another value of undefined", "order": "another order of documents",
     "exclude": "other excluded documents",
 }  # fmt: skip
@@ -124,7 +124,9 @@ def _run_key(name: str, source: RunSource) -> dict[str, Any]:
         problem = "checkpoints need a run in a file, because they record its size and time"
         raise InputError(f"runs: {name}", problem, argument="runs")
     reading = source.reading
-    return {"read": {"score_dtype": reading.score_dtype, "duplicates": reading.duplicates}, "state": list(state)}
+    # As a file of JSON has them.
+    options = {"score_dtype": reading.score_dtype, "duplicates": reading.duplicates, "columns": list(reading.columns)}
+    return {"read": options, "state": list(state)}
 
 
 def _digest(qrels: Qrels) -> str:

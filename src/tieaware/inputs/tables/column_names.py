@@ -109,7 +109,7 @@ def _required(frame: Frame, reader: str, argument: str, given: str | None, usual
         if argument == "score" and labels:
             swapped = f"but {labels[0]} is a column of labels: are judgments and runs swapped?"
             raise InputError(frame.source_name, f"{problem}, {swapped} If not, {remedy}")
-        raise InputError(frame.source_name, f"{problem}: {remedy}")
+        raise InputError(frame.source_name, f"{problem}: {remedy}", argument=_named_by(frame, reader, argument))
     return column
 
 
@@ -122,6 +122,11 @@ def _remedy(frame: Frame, reader: str, argument: str) -> str:
     if renaming is None:
         renaming = f"pass {reader}(frame, {argument}=...)"
     return f"{names}, or {renaming}" if renaming else names
+
+
+def _named_by(frame: Frame, reader: str, argument: str) -> str | None:
+    """Return the name, in errors, of an option that names a column of a file of runs; None for any other table."""
+    return f"{argument}_column" if frame.is_file and reader == "Run.from_frame" else None
 
 
 def _found(frame: Frame, reader: str, argument: str, given: str | None, usual: str = "") -> int | None:
@@ -139,7 +144,8 @@ def _found(frame: Frame, reader: str, argument: str, given: str | None, usual: s
         remedy = "rename or drop one of them"
         if frame.renaming(first, first) is None:
             remedy = f"pass {reader}(frame, {argument}={first!r}), or the other name"
-        raise InputError(frame.source_name, f"{several} may be the {argument} column: {remedy}")
+        problem = f"{several} may be the {argument} column: {remedy}"
+        raise InputError(frame.source_name, problem, argument=_named_by(frame, reader, argument))
     if not found and given is not None:
         problem = f"there is no column {given!r} for {argument} among {_listed(frame)}"
         raise InputError(frame.source_name, problem)
