@@ -125,7 +125,7 @@ def evaluate(
         progress line shows how many runs are finished. In notebooks, a bar shows it also without `out`.
     undefined : float
         The value for a query without a relevant judged document. The default is 0, as in trec_eval. With NaN,
-        means leave such queries out. If all values of a query are NaN, the results do not have the query.
+        means, tests and tables leave such queries out.
     order : str
         "score": documents are ordered by score. "file": they keep the order of the file, dict or table; scores are
         ignored, so no documents tie.
@@ -328,13 +328,10 @@ class _Evaluation:
                 values, answered, names = values[:, :, by_any], answered[:, by_any], names.take(by_any)
         elif not are_answered:
             np.copyto(values, self._unanswered[:, None], where=~answered[:, :, None])
-        if self._undefined != self._undefined:  # NaN
-            defined = np.flatnonzero(~np.isnan(values[0]).all(axis=(0, 2)))
-            values, answered, names = values[:, :, defined], answered[:, defined], names.take(defined)
         queries, plan = tuple(names.to_list()), self._plan
         unanswered: dict[str, int] = {}
         if over == "judged" and (self._loaded or not are_answered):
-            unanswered = self._n_unanswered(answered, runs)
+            unanswered = self._n_unanswered(answered[:, ~np.isnan(values[0]).all(axis=(0, 2))], runs)
         results, outputs = [], iter(values)
         for view in plan.views:
             precision = None if view.precision is None else str(view.precision)

@@ -373,8 +373,8 @@ class Evaluator(Hinted):
         Returns
         -------
         Results
-            Queries for which every measure is undefined (NaN, with ``undefined=nan``) are left out, so that tests and
-            tables are over the queries that count.
+            All queries, with NaN where a measure is undefined and ``undefined=nan``. Means skip NaN, and tests and
+            tables are over the queries with a value.
 
         Raises
         ------

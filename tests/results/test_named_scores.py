@@ -7,6 +7,7 @@ from support.matrices import sparse
 
 import tieaware
 from tieaware import Evaluator, InputError, Results, evaluate
+from tieaware.experiments import compare, smoothing
 
 LABELS = np.array([[0, 1, 0, 1], [1, 0, 0, 0], [0, 0, 2, 0]])
 A = np.array([[4.0, 3, 3, 2], [1, 1, 0, 0], [5, 6, 7, 8]])
@@ -78,18 +79,66 @@ def test_blocks_of_rows_are_joined(from_sparse, spread):
         np.testing.assert_array_equal(whole.cubes()[name], cube)
 
 
-def test_queries_without_a_value_are_left_out():
-    """With undefined=nan, a query without relevant documents has no row, so that tests and tables work."""
-    labels = np.vstack([LABELS, np.zeros((1, 4), int)])
-    scores = {name: np.vstack([each, np.zeros((1, 4))]) for name, each in SCORES.items()}
-    counted = Evaluator(labels, ["AP", "RR"], undefined=np.nan).results(scores, list("abcd"))
-    expected = Evaluator(LABELS, ["AP", "RR"]).results(SCORES, list("abc"))
-    assert counted.queries == ("a", "b", "c")
-    np.testing.assert_array_equal(counted.values, expected.values)
-    assert str(counted.table()) == str(expected.table())
-    assert Evaluator(labels, ["AP", "RR"]).results(scores).queries == (0, 1, 2, 3)
-    nobody = Evaluator(labels[3:], ["AP"], undefined=np.nan).results({"a": np.zeros(4)})
-    assert nobody.values.shape == (1, 0, 1)
+@pytest.fixture
+def with_undefined():
+    """Results of two runs with undefined=nan, in whose queries b and e nothing is relevant; and those of the others."""
+    rng = np.random.default_rng(7)
+    labels, scores = rng.integers(0, 2, (6, 4)), {name: rng.integers(0, 3, (6, 4)) * 1.0 for name in ("x", "y", "z")}
+    labels[:, 0], labels[[1, 4]] = 1, 0
+    some = np.array([0, 2, 3, 5])
+    options = {"spread": True, "chance": True}
+    found = Evaluator(labels, ["AP", "RR"], undefined=np.nan).results(scores, list("abcdef"), **options)
+    others = {name: each[some] for name, each in scores.items()}
+    return found, Evaluator(labels[some], ["AP", "RR"]).results(others, list("acdf"), **options)
+
+
+def test_queries_without_a_value_keep_their_rows(with_undefined):
+    """Arrays and frames have a row for each query, so that they can be joined with others by query."""
+    found, others = with_undefined
+    assert found.queries == tuple("abcdef")
+    np.testing.assert_array_equal(found.answered, [[True, False, True, True, False, True]] * 3)
+    frame, expected = found.to_pandas(), others.to_pandas()
+    assert frame["query"].tolist() == list("abcdef") * 3
+    joined = frame.merge(expected, on=["run", "query"], how="outer", suffixes=("", " of others"))
+    np.testing.assert_array_equal(joined["AP"], joined["AP of others"])
+    assert np.isnan(found.to_dict()["x"]["b"]["RR_chance"])
+    np.testing.assert_array_equal(found.to_polars()["RR"].to_list(), frame["RR"])
+
+
+@pytest.mark.parametrize(
+    "method",
+    [
+        lambda results: results.table(), lambda results: results.table("x", spread="std", keep=0.9).to_latex(),
+        lambda results: results.table(spread="interval", groups=True), lambda results: results.means(),
+        lambda results: results.intervals(baseline="y"), lambda results: results.ranks(resamples=100),
+        lambda results: results.groups("RR"), lambda results: results.topics_needed(0.01),
+        lambda results: results.to_trec_eval(per_query=True, header=True), lambda results: results.title,
+        lambda results: [results.mean().tolist(), results.mean_std().tolist(), results.mean_z().tolist()],
+        lambda results: results.adjusted_mean().tolist(), lambda results: compare(results).verdict(),
+        lambda results: compare(results).tables(),
+        lambda results: smoothing(results, measure="AP", priors=results).table(),
+    ],
+)  # fmt: skip
+def test_summaries_are_over_the_queries_with_a_value(with_undefined, method):
+    """They have the same bits as without the queries for which the measures are undefined."""
+    found, others = map(method, with_undefined)
+    assert str(found) == str(others)
+
+
+def test_no_query_has_a_value():
+    nobody = Evaluator(np.zeros((2, 4), int), ["AP"], undefined=np.nan).results({"a": np.zeros((2, 4))})
+    assert (nobody.values.shape, nobody.title) == ((1, 2, 1), "Means over 0 queries, ties: average")
+    assert np.isnan(nobody.summary()).all()
+    assert "a" in str(nobody)
+
+
+def test_runs_join_only_over_the_same_values(with_undefined):
+    """A mean over all queries must not stand beside one over those with a value."""
+    found, _ = with_undefined
+    assert Results.concat([found["x"], found["y"]]).queries == found.queries
+    zeros = Evaluator(np.zeros((6, 4), int), ["AP", "RR"]).results({"w": np.zeros((6, 4))}, list("abcdef"))
+    message = "results[1]: has values for 6 queries instead of 4: evaluate all with the same `undefined`"
+    assert message_of(Results.concat, [found, zeros]) == message
 
 
 def test_a_query_with_a_value_for_one_measure_stays():

@@ -44,7 +44,7 @@ from tieaware.lists.grades import Missing
 from tieaware.measures import Measure, named_measures
 from tieaware.output.plots import Drawing, file_name
 from tieaware.output.tables import Table, counted, joined
-from tieaware.results import Results
+from tieaware.results import Results, with_values
 from tieaware.results.certainty import interval_figure
 from tieaware.runtime.progress import progress
 from tieaware.statistics import PairedTest, Resolutions
@@ -211,6 +211,8 @@ def compare(
     procedure, margin = checked(test, correction), margin_of(keep, tolerance, baseline)
     if plan is not None and not number("plan", plan, 0, 1e150):
         raise unexpected("plan", "a number above 0", "0")
+    if least is None and greatest is None:
+        results = with_values(results)
     if len(results.runs) < 2 or len(results.queries) < 2:
         found = f"{counted(len(results.runs), 'run')} and {counted(len(results.queries), 'query', 'queries')}"
         raise InputError("results", f"a comparison needs at least two runs and two queries; found {found}")

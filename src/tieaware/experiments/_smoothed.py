@@ -22,7 +22,7 @@ from tieaware.experiments.experiment import Experiment
 from tieaware.measures import Measure, parse_measure
 from tieaware.output.plots import Axes, Drawing, display_name, style
 from tieaware.output.tables import Cell, Table, counted, significant
-from tieaware.results import Results
+from tieaware.results import Results, with_values
 from tieaware.runtime.extras import load
 from tieaware.statistics import standardize
 from tieaware.statistics.values import finite
@@ -31,7 +31,7 @@ from tieaware.statistics.values import finite
 def systems_by_topics(values: Results | npt.ArrayLike, measure: str | Measure | None) -> Values:
     """Return the values of systems on topics; raise InputError if they are not finite or not two-dimensional."""
     if isinstance(values, Results):
-        values = values.values[:, :, place_of(values, measure)]
+        values = with_values(values).values[:, :, place_of(values, measure)]
     elif measure is not None:
         raise InputError("measure", f"must not be given with an array, found {shown(measure)}")
     array = finite(values, "values")
@@ -202,7 +202,7 @@ def _earlier(priors: Results | Mapping[str, float] | npt.ArrayLike, runs: tuple[
         raise InputError("priors", f"there is no prior of run {shown(lacking[0])}{more}")
     if isinstance(priors, Results):
         rows = [priors.runs.index(run) for run in runs]
-        return finite(priors.values[rows, :, place_of(priors, measure)], "priors")
+        return finite(with_values(priors).values[rows, :, place_of(priors, measure)], "priors")
     return np.array([number(f"priors[{shown(run)}]", priors[run], -np.inf, np.inf, ends=False) for run in runs])
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, field, replace
+from itertools import compress
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -28,6 +29,9 @@ if TYPE_CHECKING:
 _FLOAT64 = np.dtype(np.float64)
 # The names of the arrays beside the values.
 FURTHER = (*SPREAD, *CHANCE)
+
+
+AnyResults = TypeVar("AnyResults", bound="Averages")
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -80,7 +84,7 @@ class Averages(Hinted):
     @property
     def title(self) -> str:
         """One line that states the number of queries that the means are over, and the options of the evaluation."""
-        return title_of(len(self.queries), self.provenance, self.unanswered)
+        return title_of(len(with_values(self).queries), self.provenance, self.unanswered)
 
     @property
     def answered(self) -> npt.NDArray[np.bool_]:
@@ -377,11 +381,24 @@ class Averages(Hinted):
         return exports.columns_of(self.measures, self.names, self.cubes())
 
 
-def export_of(results: Averages, weights: str | Measure | None = None) -> Export:
-    """Return the content of results that exports show; with means that are weighted as by `Results.mean`."""
+def with_values(results: AnyResults) -> AnyResults:
+    """Return the results of the queries for which a run has a value: those that means, tests and tables are over."""
+    some = np.asarray(~np.isnan(results.values).all(axis=(0, 2)))
+    if some.all():
+        return results
+    cubes: dict[str, Any] = {name: cube[:, some] for name, cube in results.cubes().items()}
+    return replace(results, queries=tuple(compress(results.queries, some.tolist())), **cubes)
+
+
+def export_of(results: Averages, weights: str | Measure | None = None, *, every: bool = False) -> Export:
+    """Return the content of results that exports show; with means that are weighted as by `Results.mean`.
+
+    The queries are those with a value; if `every`, also those for which no measure is defined.
+    """
+    is_whole = every and results.provenance is not None and results.provenance.queries == "judged"
+    results = results if is_whole else with_values(results)
+    answered = np.ones_like(results.answered) if is_whole else results.answered
     by_query = None if weights is None else results._weights(weights)
     columns = exports.columns_of(results.measures, results.names, results.cubes(), by_query)
     has_spread = results.std is not None
-    return Export(
-        results.title, results.runs, results.queries, results.answered, columns, has_spread, results.provenance
-    )
+    return Export(results.title, results.runs, results.queries, answered, columns, has_spread, results.provenance)

@@ -52,7 +52,8 @@ class Results(Averages, ArrowProducer):
     Attributes
     ----------
     values : float64[n_runs, n_queries, n_measures]
-        With ``queries="both"``, NaN where the run does not answer the query.
+        With ``queries="both"``, NaN where the run does not answer the query; with ``undefined=nan``, where the measure
+        is undefined.
     runs : tuple of str
         The names along the first axis.
     queries : tuple of str or of int
@@ -420,10 +421,10 @@ class Results(Averages, ArrowProducer):
         map                     all     0.7500
         P_1                     all     0.5000
         """
-        return exports.as_dict(export_of(self))
+        return exports.as_dict(export_of(self, every=True))
 
     def _columns(self) -> dict[str, Any]:
-        return exports.as_columns(export_of(self))
+        return exports.as_columns(export_of(self, every=True))
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write a CSV file, with the rows and columns of a data frame; undefined values are "nan".

@@ -73,7 +73,17 @@ def _side_by_side(results: Sequence[Joinable]) -> Joinable:
     made = _joined_provenance(results)
     if along == "runs":
         _warn_of_depths(results)
+        _check_undefined([each["values"] for each in aligned], made)
     return results[0]._replace(**names, arrays=arrays, provenance=made, unanswered=dict(counts))
+
+
+def _check_undefined(values: Sequence[Values], made: Provenance | None) -> None:
+    """Raise InputError if a query counts only in some of the results, whose queries are in the same order."""
+    counting = [~np.isnan(each).all(axis=(0, 2)) for each in values]
+    for i, own in enumerate(counting if made is not None and made.queries == "judged" else ()):
+        if (own != counting[0]).any():
+            numbers = f"{np.count_nonzero(own):,} queries instead of {np.count_nonzero(counting[0]):,}"
+            raise _error(i, f"has values for {numbers}: evaluate all with the same `undefined`")
 
 
 def _warn_of_depths(results: Sequence[Joinable]) -> None:
@@ -198,7 +208,7 @@ def _along_queries(results: Sequence[Joinable]) -> bool:
         raise _error(
             i,
             "all results must have the same runs, or all the same queries; "
-            f"this one shares {shared} with results[0]{_of_undefined(results[i], first)}",
+            f"this one shares {shared} with results[0]",
         )
     holders: dict[Any, int] = {}
     for i, result in enumerate(results):
@@ -215,14 +225,6 @@ def _in_common(result: Joinable, other: Joinable) -> str:
     both = {axis: set(getattr(result, axis)) & set(getattr(other, axis)) for axis in _AXES}
     examples = [f"{axis} such as {min(map(str, names))!r}" for axis, names in both.items() if names]
     return " and ".join(examples) or "no runs and no queries"
-
-
-def _of_undefined(result: Joinable, first: Joinable) -> str:
-    """Return a hint if only one result lacks some queries, as it does with undefined=nan; otherwise ""."""
-    own, others = set(result.queries), set(first.queries)
-    if not (own < others or others < own):
-        return ""
-    return f", but has {len(own):,} queries instead of {len(others):,}: evaluate all with the same `undefined`"
 
 
 def _error(i: int, problem: str) -> InputError:

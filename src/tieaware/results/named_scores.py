@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import compress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -34,10 +33,9 @@ def results_of_scores(
 ) -> Results:
     """Evaluate the scores of each run; return the values as Results.
 
-    Queries for which every measure is undefined for every run are left out. `queries` are their names, by default the
-    `numbers`; `measures` has the measures, and the names that the caller gave them. `evaluate` writes the values, and
-    with a spread its three other outputs. `chance`, float64[3, n_queries, n_measures], has the outputs of chance, if
-    the view asks for them: they are those of every run.
+    `queries` are the names of the queries, by default the `numbers`. `measures` has the measures, and the names that
+    the caller gave them. `evaluate` writes the values, and with a spread its three other outputs. `chance`,
+    float64[3, n_queries, n_measures], has the outputs of chance, the same for every run, if the view asks for them.
     """
     _check_named(scores)
     over: tuple[str | int, ...] = tuple(numbers)
@@ -50,9 +48,6 @@ def results_of_scores(
         cubes[: len(values), i] = values
     if chance is not None:
         cubes[len(values) :] = chance[:, None]
-    defined = ~np.isnan(cubes[0]).all(axis=(0, 2))
-    if not defined.all():
-        cubes, over = cubes[:, :, defined], tuple(compress(over, defined.tolist()))
     precision = None if view.precision is None else str(view.precision)
     made = Provenance(view.rule.name, precision, "judged", __version__, complete_lists=True)
     outputs: dict[str, Any] = dict(zip(view.outputs, cubes, strict=True))
