@@ -101,6 +101,50 @@ def test_wide_tables_in_latex():
         assert (r"\footnotesize" in Table("T", ("run",), [("a",)] * n).to_latex()) == is_small
 
 
+def cells_of(code):
+    """Return the rows of each tabular in LaTeX code, as lists of cells."""
+    pieces = re.findall(r"\\midrule\n(.*?)\\bottomrule", code, re.DOTALL)
+    return [[re.split(" ?& ?", line.removesuffix(r" \\")) for line in piece.splitlines()] for piece in pieces]
+
+
+@pytest.mark.parametrize(
+    ("n_rows", "n_columns", "n_pieces"), [(44, 5, 1), (45, 5, 2), (3, 24, 3), (100, 24, 9), (0, 24, 2)]
+)
+def test_tables_larger_than_a_page_are_divided_in_latex(n_rows, n_columns, n_pieces):
+    """Each piece has the names of its rows; all pieces together have each cell once, in one numbered table."""
+    columns = ("run", *(f"m{i}" for i in range(n_columns)))
+    rows = [(f"r{i}", *(i + j / 100 for j in range(n_columns))) for i in range(n_rows)]
+    code = Table("Runs", columns, rows, ("A note.",)).to_latex()
+    pieces = cells_of(code)
+    assert len(pieces) == n_pieces == code.count(r"\end{table")
+    assert [code.count(text) for text in (r"\caption{Runs.}", r"\label{", "A note.")] == [1, 1, 1]
+    again = r"\addtocounter{table}{-1}" + "\n" + r"\caption{Continued.}"
+    assert code.count(again) == n_pieces - 1
+    found = [(row[0], cell) for piece in pieces for row in piece for cell in row[1:]]
+    assert sorted(found) == sorted((row[0], f"{cell:.4f}") for row in rows for cell in row[1:])
+    assert all(len(piece) <= 44 and len(" & ".join(row)) <= 110 for piece in pieces for row in piece)
+
+
+def test_a_common_heading_is_not_divided_in_latex():
+    columns = ("run", *(name for i in range(6) for name in (f"m{i}", f"Δ m{i}", f"p m{i}")))
+    code = Table("T", columns, [("a", *[0.5] * 18)]).to_latex()
+    assert [len(row) for piece in cells_of(code) for row in piece] == [10, 10]
+    assert code.count(r"\multicolumn{3}{c}") == 6
+
+
+def test_minus_signs_and_zeros_in_latex():
+    """Hyphens of names and of ranges stay; a number that rounds to 0 has no sign."""
+    rows = [
+        ("bm25-2", Marked(-0.5, "-0.50", beside="[-0.60, -.4]"), -1.5e-6), ("a--b", Marked(1, "3-5"), -0.0),
+        ("-1", Marked(0.5, "0.5", beside="± 0.1 (-2)"), -0.25),
+    ]  # fmt: skip
+    assert cells_of(Table("T", ("run", "AP", "x"), rows).to_latex())[0] == [
+        ["bm25-2", "$-$0.50", "{[}$-$0.60, $-$.4{]}", "$-$1.5e$-$06"], ["a-{}-b", "3-5", "", "0.0000"],
+        ["-1", "0.5", r"$\pm$ 0.1 ($-$2)", "$-$0.2500"],
+    ]  # fmt: skip
+    assert str(Table("T", ("x",), [(-0.0,)])).endswith("\n0.0000")
+
+
 def test_columns_with_a_common_heading_in_latex():
     """The difference and the p value of a measure share its heading. Other columns, and other measures, do not."""
     columns = ("run", "AP", "Δ AP", "p AP", "NumRet", "p x", "RR", "Δ RR")

@@ -17,9 +17,12 @@ _ESCAPED = {
     "→": r"$\rightarrow$", "←": r"$\leftarrow$", "²": "$^2$", "Δ": r"$\Delta$", "Φ": r"$\Phi$", "α": r"$\alpha$",
     "μ": r"$\mu$", "ρ": r"$\rho$", "σ": r"$\sigma$", "τ": r"$\tau$",
 }  # fmt: skip
-# One of two columns of a page holds rows of about _COLUMN characters, and a page holds about _ROWS rows. Between two
-# columns of a table is the room of _GAP characters.
-_COLUMN, _ROWS, _GAP = 48, 32, 3
+# One of two columns of a page holds rows of about _COLUMN characters, and a page holds about _ROWS rows; in small type,
+# the width of a page holds about _PAGE characters, and its height _SMALL_ROWS rows. Between two columns of a table is
+# the room of _GAP characters.
+_COLUMN, _ROWS, _PAGE, _SMALL_ROWS, _GAP = 48, 32, 100, 44, 3
+# Hyphens that are minus signs: before a number, unless they belong to a name or to a range, and in its exponent.
+_MINUS = re.compile(r"(?<![\w.)\]])-(?=[\d.])|(?<=\de)-(?=\d)")
 _LETTERS, _END_OF_LABEL = re.compile(r"[a-z0-9]+"), re.compile(r"[,:]")
 
 
@@ -62,8 +65,7 @@ def table_float(
     caption and the label are LaTeX code; empty ones are left out. A wide float has the width of the page in a document
     of two columns; if `wide` is None, the number of characters in a row decides.
     """
-    n_characters = _n_characters(grid)
-    name = "table*" if (n_characters > _COLUMN if wide is None else wide) else "table"
+    name = "table*" if (_line_width(_widths(grid)) > _COLUMN if wide is None else wide) else "table"
     sentence = f"{escaped(' '.join(title.split()).removesuffix('.'))}." if title else ""
     texts = [escaped(" ".join(note.split())) for note in notes]
     if caption is None:
@@ -72,23 +74,47 @@ def table_float(
         texts.insert(0, sentence)
     caption = " ".join(caption.split())
     label = "".join(label.split())
-    lines = [
-        "% Needs the package booktabs.",
-        rf"\begin{{{name}}}",
-        r"\centering",
-        *([rf"\caption{{{caption}}}"] if caption else []),
-        *([rf"\label{{{label}}}"] if label else []),
-        r"\smallskip",
-        # The page of a document with one column is hardly wider than a column of a document with two.
-        *([r"\footnotesize"] if name == "table*" or len(grid.columns[0]) > _ROWS else []),
-        *([r"\setlength{\tabcolsep}{3pt}"] if name == "table*" else []),
-        *_tabular(grid),
-        *([r"\par\medskip", r"\begin{minipage}{\linewidth}", r"\footnotesize"] if texts else []),
-        *(rf"{text}\par" for text in texts),
-        *([r"\end{minipage}"] if texts else []),
-        rf"\end{{{name}}}",
-    ]
+    small = [r"\footnotesize"] if name == "table*" or len(grid.columns[0]) > _ROWS else []
+    below = [r"\par\medskip", r"\begin{minipage}{\linewidth}", r"\footnotesize", *(rf"{text}\par" for text in texts)]
+    lines = ["% Needs the package booktabs."]
+    pieces = _pieces(grid)
+    for i, piece in enumerate(pieces):
+        is_first, is_last = i == 0, i == len(pieces) - 1
+        lines += [
+            rf"\begin{{{name}}}",
+            r"\centering",
+            # All pieces have one number.
+            *([] if is_first else [r"\addtocounter{table}{-1}"]),
+            *([rf"\caption{{{caption if is_first else 'Continued.'}}}"] if caption else []),
+            *([rf"\label{{{label}}}"] if label and is_first else []),
+            r"\smallskip",
+            # The page of a document with one column is hardly wider than a column of a document with two.
+            *small,
+            *([r"\setlength{\tabcolsep}{3pt}"] if name == "table*" else []),
+            *_tabular(piece),
+            *([*below, r"\end{minipage}"] if texts and is_last else []),
+            rf"\end{{{name}}}",
+        ]
     return "\n".join(lines) + "\n"
+
+
+def _pieces(grid: Grid) -> list[Grid]:
+    """Divide a table that is longer or wider than a page. Each piece has the columns of names on the left."""
+    widths = _widths(grid)
+    n_names = max(1, list(grid.is_text).index(False)) if False in grid.is_text else 1
+    panels: list[list[int]] = [[*range(n_names)]]
+    for start, size in _groups(grid.names)[n_names:]:
+        group = [*range(start, start + size)]
+        if len(panels[-1]) > n_names and _line_width([widths[i] for i in (*panels[-1], *group)]) > _PAGE:
+            panels.append([*range(n_names)])
+        panels[-1] += group
+    return [
+        Grid(
+            [grid.names[i] for i in panel], [grid.is_text[i] for i in panel],
+            [grid.columns[i][first : first + _SMALL_ROWS] for i in panel],
+        )
+        for panel in panels for first in range(0, max(len(grid.columns[0]), 1), _SMALL_ROWS)
+    ]  # fmt: skip
 
 
 def label_of(title: str) -> str:
@@ -97,12 +123,16 @@ def label_of(title: str) -> str:
     return f"tab:{'-'.join(words) or 'results'}"
 
 
-def _n_characters(grid: Grid) -> int:
-    """Return the number of characters that would fit into the width of the tabular."""
-    widths = [
+def _widths(grid: Grid) -> list[int]:
+    """Return the width of each column in characters."""
+    return [
         max(len(head), *(len(c.text) + len(c.raised) + len(c.beside) for c in cells), 0)
         for head, cells in zip(_headings(grid.names), grid.columns, strict=True)
     ]
+
+
+def _line_width(widths: Sequence[int]) -> int:
+    """Return the number of characters that would fit into the width of these columns."""
     return sum(widths) + _GAP * (len(widths) - 1)
 
 
@@ -176,7 +206,7 @@ class _Tabular:
         self.alignment, self.head = ("l" if is_text else "r"), "$p$" if name == "p" else escaped(name)
         self.cells = [self._main(cell, is_text) for cell in cells]
         raised = [rf"\textsuperscript{{{escaped(c.raised)}}}" if c.raised else "" for c in cells]
-        beside = [escaped(c.beside) for c in cells]
+        beside = [escaped(_MINUS.sub("−", c.beside)) for c in cells]
         for marks, gap in ((raised, ""), (beside, " ")):
             if any(marks):
                 self._append(marks, gap, is_text)
@@ -185,9 +215,8 @@ class _Tabular:
             self.head = rf"\multicolumn{{{self.width}}}{{l}}{{{self.head}}}"
 
     def _main(self, cell: Shown, is_text: bool) -> str:
-        """Return the main text of a cell; a number gets a minus sign instead of a hyphen."""
-        is_negative = not is_text and cell.text.startswith("-")
-        text = f"$-${escaped(cell.text[1:])}" if is_negative else escaped(cell.text)
+        """Return the main text of a cell; a number gets minus signs instead of hyphens."""
+        text = escaped(cell.text if is_text else _MINUS.sub("−", cell.text))
         return rf"\textbf{{{text}}}" if cell.bold else text
 
     def _append(self, marks: Sequence[str], gap: str, is_text: bool) -> None:

@@ -256,7 +256,8 @@ class Table(ArrowProducer, Hinted):
         Returns
         -------
         str
-            Numbers are shown as for `to_markdown`. Names and notes are escaped.
+            Numbers are shown as for `to_markdown`. Names and notes are escaped. A table larger than a page becomes
+            several floats with one number.
         """
         grid = latex.Grid(self.columns, self._is_text(), [list(map(_shown_cell, cells)) for cells in self._cells()])
         label = (self.label or latex.label_of(self.title)) if label is None else label
@@ -471,7 +472,7 @@ def _shown_cell(cell: Cell) -> latex.Shown:
     if cell is None or cell != cell:
         return latex.Shown("–")
     if isinstance(cell, float):
-        return latex.Shown(f"{cell:.4f}" if abs(cell) >= 1e-4 or cell == 0.0 else f"{cell:.1e}")
+        return latex.Shown(f"{cell:z.4f}" if abs(cell) >= 1e-4 or cell == 0.0 else f"{cell:.1e}")
     return latex.Shown(str(cell))
 
 
@@ -485,7 +486,7 @@ def significant(x: float) -> str:
     if not math.isfinite(x):
         return str(x)
     if x == round(x) and abs(x) < 1000:
-        return f"{x + 0.0:.0f}"
+        return f"{x:z.0f}"
     if abs(x) < 1e-4:
         return f"{x:.2e}"
     decimals = 2 - math.floor(math.log10(abs(float(f"{x:.2e}"))))
