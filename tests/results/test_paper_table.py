@@ -4,6 +4,7 @@ import inspect
 import re
 import shutil
 import subprocess
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -360,6 +361,43 @@ def test_rows_are_sorted_by_a_measure(results):
     odd = Results(values, ("none", "b", "c", "a"), ("q",), (tieaware.AP,))
     assert odd.means(sort="AP")["run"] == ["c", "b", "a", "none"]
     assert message_of(results.table, sort="RR") == "sort: no measure 'RR'; there are 4: map, ESL, num_ret, gm_map"
+
+
+def test_ranks_stand_where_letters_are_too_few():
+    """With more than 26 groups, the rank of a run is after all runs that beat it, and before all that it beats."""
+    n = 60
+    rng = np.random.default_rng(1)
+    values = rng.random((n, 40, 2)) / 5 + np.linspace(0, 0.5, n)[:, None, None]
+    results = Results(values, tuple(f"r{i}" for i in range(n)), tuple(range(40)), (tieaware.AP, tieaware.ESL))
+    table = results.table(groups=True, correction="none")
+    marks = np.array([[cell.raised for cell in row[1:]] for row in table.rows])
+    for m, sign in enumerate((1, -1)):
+        p = scipy.stats.ttest_rel(values[:, None, :, m], values[None, :, :, m], axis=2).pvalue
+        differences = sign * np.subtract.outer(*[values[:, :, m].mean(axis=1)] * 2)
+        beats = (p <= 0.05) & (differences > 0)
+        expected = [f"{1 + lost}–{n - won}" for lost, won in zip(beats.sum(axis=0), beats.sum(axis=1), strict=True)]
+        assert marks[:, m].tolist() == expected
+    assert "ranks, where 26 letters are too few" in table.notes[0]
+    few = results._run_range(0, 20).table(groups=True, correction="none")
+    assert all(cell.raised.isalpha() for row in few.rows for cell in row[1:])
+    assert "26" not in few.notes[0]
+
+
+def test_no_zero_has_a_sign_and_no_interval_leaves_the_range():
+    """Intervals of P@1 end at 0 and 1, those of a measure without an upper end at 0; differences have no range."""
+    values = np.array([[[1, 9.0], [1, 0], [0.9, 0]], [[1, 9], [1, 0], [0.9001, 0]], [[0.1, 0], [0, 0], [0, 0]]])
+    results = Results(values, ("a", "b", "c"), ("q1", "q2", "q3"), (tieaware.P @ 1, tieaware.DCG))
+    rows = results.table(spread="interval", test="none").rows
+    assert [cell.beside for row in rows for cell in row[1:]] == [
+        "[0.823, 1.000]", "[0.000, 15.908]", "[0.823, 1.000]", "[0.000, 15.908]", "[0.000, 0.177]", "[0.000, 0.000]",
+    ]  # fmt: skip
+    assert [row[2] if row[2] is None else row[2].text for row in results.table("b", "none").rows] == [
+        "+0.000", None, "-0.933",
+    ]  # fmt: skip
+    bias = replace(results, values=values - values[0])
+    assert bias.table(spread="interval", test="none").rows[2][1].beside == "[-1.077, -0.790]"
+    small = results.intervals(baseline="b").table().rows[0][1]
+    assert (small.text, small.beside) == ("+0.000", "[+0.000, +0.000]")
 
 
 @pytest.mark.parametrize("document", ["article", "twocolumn"])

@@ -240,6 +240,12 @@ class Definition:
         return self.summary == "sum"
 
     @property
+    def limits(self) -> tuple[float, float]:
+        """The least and the greatest value of the range."""
+        least, _, greatest = self.range.removeprefix("≥ ").partition(" … ")
+        return float(least), float(greatest or "inf")
+
+    @property
     def is_geometric(self) -> bool:
         """True if the values of the queries are summarised by their geometric mean."""
         return self.summary == "geometric"

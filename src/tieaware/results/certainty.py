@@ -258,7 +258,8 @@ def _place(name: Any, names: Sequence[str], kind: str) -> int:
 def _cell(value: float, low: float, high: float, digits: int, sign: str) -> Cell:
     if np.isnan(value):
         return None
-    return Marked(value, f"{value:{sign}.{digits}f}", beside=f"[{low:{sign}.{digits}f}, {high:{sign}.{digits}f}]")
+    form = f"{sign}z.{digits}f"
+    return Marked(value, f"{value:{form}}", beside=f"[{low:{form}}, {high:{form}}]")
 
 
 def intervals(

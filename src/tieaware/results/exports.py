@@ -73,7 +73,7 @@ class ExportColumn(NamedTuple):
 
     def shown(self, value: float, digits: int) -> str:
         """Format a value: a count as a whole number, any other value with this number of decimals."""
-        return f"{value:.0f}" if self.is_count else f"{value:.{digits}f}"
+        return f"{value:.0f}" if self.is_count else f"{value:z.{digits}f}"
 
 
 class Export(NamedTuple):

@@ -111,12 +111,15 @@ class _Tested(NamedTuple):
         The difference of each run from the baseline, and the corrected p value; NaN for the baseline itself.
     disagrees : bool
         Whether a test is significant, but favours the run with the worse mean.
+    ranked : bool
+        Whether the marks are ranks instead of letters.
     """
 
     marks: list[str]
     difference: Values | None = None
     p: Values | None = None
     disagrees: bool = False
+    ranked: bool = False
 
 
 def paper_table(export: Export, design: Design) -> Table:
@@ -150,7 +153,7 @@ def paper_table(export: Export, design: Design) -> Table:
         if design.margin is not None and tested.difference is not None and plan is not None:
             names.append(f"keeps {column.name}")
             columns.append(_kept(column, plan, design.margin))
-    notes = _notes(export, values, design, plan, any(tested.disagrees for tested in found))
+    notes = _notes(export, values, design, plan, found)
     rows = list(zip(*columns, strict=True))
     caption = f"{caption_of(export)}{_tested_sentence(export, design, plan)}"
     return Table(export.title, tuple(names), rows, notes, caption=caption, label=_label(export, design))
@@ -211,7 +214,7 @@ def _tested(column: ExportColumn, plan: _Plan | None, names: Sequence[str], desi
     better = -found.signs if column.measure.definition.less_is_better else found.signs
     disagrees = bool(((found.adjusted <= design.alpha) & (found.signs == 0.0) & (found.test.difference != 0.0)).any())
     if design.groups:
-        return _Tested(_letters_of_groups(column, plan, better), disagrees=disagrees)
+        return _of_groups(column, plan, better)._replace(disagrees=disagrees)
     if plan.baseline is None:
         return _Tested(_beaten(plan, better, names), disagrees=disagrees)
     return _marked(plan, found, better, n, disagrees)
@@ -246,13 +249,20 @@ def _beaten(plan: _Plan, better: Values, names: Sequence[str]) -> list[str]:
     return ["".join(sorted(each)) for each in raised]
 
 
-def _letters_of_groups(column: ExportColumn, plan: _Plan, better: Values) -> list[str]:
-    """Return the letters of each run's groups, whose runs no test separates; a is the group with the best run."""
+def _of_groups(column: ExportColumn, plan: _Plan, better: Values) -> _Tested:
+    """Return the letters of each run's groups, whose runs no test separates; a is the group with the best run.
+
+    If the letters from a to z are too few, return the ranks that the test leaves to each run.
+    """
     n = len(column.summary)
-    separated = np.zeros((n, n), dtype=np.bool_)
-    separated[plan.first, plan.second] = better != 0.0
+    signs = np.zeros((n, n))
+    signs[plan.first, plan.second], signs[plan.second, plan.first] = better, -better
     larger_is_better = -column.summary if column.measure.definition.less_is_better else column.summary
-    return letters(groups(separated, larger_is_better), n)
+    found = groups(signs != 0.0, larger_is_better)
+    if len(found) <= len(ascii_lowercase):
+        return _Tested(letters(found, n))
+    ends = zip(((signs < 0.0).sum(axis=1) + 1).tolist(), (n - (signs > 0.0).sum(axis=1)).tolist(), strict=True)
+    return _Tested([f"{low}–{high}" for low, high in ends], ranked=True)
 
 
 def _cells(column: ExportColumn, raised: Sequence[str], beside: Sequence[str], design: Design) -> list[Cell]:
@@ -273,18 +283,26 @@ def _beside(columns: dict[str, ExportColumn], design: Design) -> list[str]:
     """Return the text beside the mean of each run: its spread or interval, or nothing where that is not known."""
     if design.spread == "interval" and columns["value"].is_tested:
         found = mean_interval(columns["value"].values)
-        ends = zip(found.low.tolist(), found.high.tolist(), strict=True)
-        return [f"[{low:.{design.digits}f}, {high:.{design.digits}f}]" for low, high in ends]
+        ends = zip(*_within_range(columns["value"], found.low, found.high), strict=True)
+        return [f"[{low:z.{design.digits}f}, {high:z.{design.digits}f}]" for low, high in ends]
     kinds, form, _ = BESIDE.get(design.spread or "", ((), "", ""))
     if not kinds or not all(kind in columns for kind in kinds):
         return [""] * len(columns["value"].summary)
-    numbers = ([f"{x:.{design.digits}f}" for x in columns[kind].summary] for kind in kinds)
+    numbers = ([f"{x:z.{design.digits}f}" for x in columns[kind].summary] for kind in kinds)
     return [form.format(*each) for each in zip(*numbers, strict=True)]
+
+
+def _within_range(column: ExportColumn, low: Values, high: Values) -> list[list[float]]:
+    """Cut intervals at the ends of the measure's range. Values that leave it, as differences do, have no range."""
+    least, greatest = column.measure.definition.limits
+    if least <= column.values.min() and column.values.max() <= greatest:
+        low, high = np.maximum(low, least), np.minimum(high, greatest)
+    return [low.tolist(), high.tolist()]
 
 
 def _differences(differences: Values, design: Design) -> list[Cell]:
     """Return the cells of the differences from the baseline."""
-    return [None if np.isnan(x) else Marked(x, f"{x:+.{design.digits}f}") for x in differences.tolist()]
+    return [None if np.isnan(x) else Marked(x, f"{x:+z.{design.digits}f}") for x in differences.tolist()]
 
 
 def _p_values(p: Values, alpha: float) -> list[Cell]:
@@ -338,11 +356,12 @@ def _described(export: Export, procedure: Procedure, alpha: float, plan: _Plan) 
 
 
 def _notes(
-    export: Export, values: Sequence[ExportColumn], design: Design, plan: _Plan | None, disagrees: bool
+    export: Export, values: Sequence[ExportColumn], design: Design, plan: _Plan | None, found: Sequence[_Tested]
 ) -> tuple[str, ...]:
     """Return the notes below the table, which explain the marks, the bold type and the spread."""
-    notes: list[str] = [] if plan is None else _of_comparisons(export, design, plan)
-    if disagrees:
+    has_ranks = any(tested.ranked for tested in found)
+    notes: list[str] = [] if plan is None else _of_comparisons(export, design, plan, has_ranks)
+    if any(tested.disagrees for tested in found):
         notes.append("A significant p without a mark: the test and the means disagree on which run is better.")
     untested = [column.name for column in values if not column.is_tested]
     if untested and len(export.runs) > 1 and (plan is not None or design.procedure is not None):
@@ -361,13 +380,15 @@ def _notes(
     return (*notes, *([] if design.spread is None else [BESIDE[design.spread][2]]))
 
 
-def _of_comparisons(export: Export, design: Design, plan: _Plan) -> list[str]:
+def _of_comparisons(export: Export, design: Design, plan: _Plan, has_ranks: bool) -> list[str]:
     """Return the notes on the test, and on the letters or daggers and the columns that it adds."""
     how = _described(export, design.procedure, design.alpha, plan) if design.procedure else ""
     limit = design.procedure.limit(design.alpha, len(export.queries), len(plan.first)) if design.procedure else ""
     limits = [limit] if limit else []
     if design.groups:
         meaning = "Raised letters after a mean: runs that share a letter are not significantly different"
+        if has_ranks:
+            meaning += "; ranks, where 26 letters are too few: those that the significant differences leave to the run"
         return [_without_test(meaning, how), *limits]
     if plan.baseline is None:
         return [_without_test("Raised letters after a mean: the runs that are significantly worse", how), *limits]
