@@ -278,3 +278,13 @@ def test_the_figure_of_differences_shows_the_values_beyond_the_whiskers(generate
 
 def test_the_figures_of_a_single_run_have_no_pairs():
     assert set(precision(QRELS, RUNS["a"], ["levels:1"], ["RR"]).drawings()) == {"differences-RR", "changes-RR"}
+
+
+@pytest.mark.parametrize(
+    ("precisions", "style"), [(["decimals:1", "decimals:0"], "-"), (["decimals:0", "float16"], "None")]
+)
+def test_a_line_joins_precisions_of_one_kind_only(precisions, style):
+    """Decimals have an order; float16 is neither before nor after them."""
+    ax = precision(QRELS, RUNS, precisions, ["RR", "AP"]).drawings()["tau"].figure().axes[0]
+    assert ax.lines[0].get_linestyle() == style
+    assert len(ax.get_legend().get_texts()) == 2

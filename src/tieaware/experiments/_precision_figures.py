@@ -137,10 +137,14 @@ def _draw_variations(
 def _draw_lines(
     precisions: Sequence[Coarsening], measures: Sequence[Measure], values: Values, name: str, ax: Axes
 ) -> None:
-    """Draw a line per measure against the score precisions; `values` is float64[n_precisions, n_measures]."""
+    """Draw a line per measure against the score precisions; `values` is float64[n_precisions, n_measures].
+
+    Precisions of several kinds have no order, so that no line joins their points.
+    """
     places = np.arange(1, len(values) + 1)
+    joined = {} if len(set(map(type, precisions))) == 1 else {"linestyle": "none"}
     for m, measure in enumerate(measures):
-        ax.plot(places, values[:, m], label=display_name(str(measure)), **style(m))
+        ax.plot(places, values[:, m], label=display_name(str(measure)), **{**style(m), **joined})
     _name_precisions(ax, precisions)
     ax.set_ylabel(name)
     legend_above(ax)
