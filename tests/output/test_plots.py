@@ -4,9 +4,10 @@ import os
 import subprocess
 import sys
 
+import numpy as np
 import pytest
 
-from tieaware.output.plots import COLOURS, colour, style
+from tieaware.output.plots import COLOURS, Drawing, colour, legend_above, style
 
 # Stands for the backend of notebooks, which switches to interactive mode when it is loaded.
 _BACKEND = """
@@ -45,3 +46,33 @@ def test_no_two_lines_of_a_figure_share_a_colour():
     assert colours[:7] == [each.lower() for each in COLOURS]
     assert len(set(colours)) == 60
     assert all(style(i)["color"] == each for i, each in enumerate(colours))
+
+
+def line_drawing(n, steps=False):
+    """Return a drawing of n lines, an area and a horizontal line, with a legend, and the axes of the last drawing."""
+    drawn = []
+
+    def draw(ax):
+        x = np.linspace(0.0, 1.0, 30)
+        for i in range(n):
+            y = np.sin(3.0 * x + i / 4.0) * (i + 3.0)
+            if steps:
+                ax.stairs(y[:-1], x, baseline=None, label=f"run {i}", color=colour(i))
+            elif i % 2:
+                ax.errorbar(x, y, 0.1, label=f"run {i}", **style(i))
+            else:
+                ax.plot(x, y, label=f"run {i}", **style(i))
+        ax.axhline(0.0, label="zero", color="#555555")
+        ax.axvspan(0.4, 0.5, label="area")
+        legend_above(ax)
+        drawn.append(ax)
+
+    return Drawing("Lines", draw), drawn
+
+
+def test_fonts_in_files_are_type_42(tmp_path):
+    pytest.importorskip("matplotlib")
+    drawing, _ = line_drawing(9)
+    drawing.save(tmp_path / "f.pdf", tmp_path / "f.eps")
+    pdf, eps = ((tmp_path / f"f.{form}").read_bytes() for form in ("pdf", "eps"))
+    assert (b"/FontFile2" in pdf, b"/Type3" in pdf, b"/FontType 42" in eps) == (True, False, True)

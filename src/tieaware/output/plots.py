@@ -64,6 +64,9 @@ _STYLE = {
     "figure.autolayout": False,
     "figure.constrained_layout.use": False,
     "svg.hashsalt": "tieaware",  # fixed, so that the same figure always has the same bytes
+    # Type 42: conferences refuse Type 3, and no editor changes its text.
+    "pdf.fonttype": 42,
+    "ps.fonttype": 42,
 }
 
 
