@@ -6,6 +6,7 @@ import sys
 
 import numpy as np
 import pytest
+from support.errors import message_of
 
 from tieaware.output.plots import COLOURS, Drawing, colour, legend_above, style
 
@@ -76,3 +77,11 @@ def test_fonts_in_files_are_type_42(tmp_path):
     drawing.save(tmp_path / "f.pdf", tmp_path / "f.eps")
     pdf, eps = ((tmp_path / f"f.{form}").read_bytes() for form in ("pdf", "eps"))
     assert (b"/FontFile2" in pdf, b"/Type3" in pdf, b"/FontType 42" in eps) == (True, False, True)
+
+
+def test_a_width_is_given_in_inches():
+    pytest.importorskip("matplotlib")
+    drawing, _ = line_drawing(2)
+    assert tuple(drawing.of_width(3.3).figure().get_size_inches()) == (3.3, 4.0)
+    assert drawing.of_width(None) is drawing
+    assert message_of(drawing.of_width, 330) == "width: expected a number from 1 to 100, found 330"

@@ -88,3 +88,10 @@ def test_what_cannot_be_drawn_is_an_error(ax):
     with pytest.raises(KeyError, match="no measure 'AP'; there is 1: RR"):
         results.plot(ax, measure="AP")
     assert message_of(Results(np.zeros((1, 1, 0)), ("a",), ("q",), ()).plot, ax) == "plot: the results have no measure"
+
+
+def test_the_width_is_given_in_inches():
+    results = tieaware.evaluate(QRELS, RUNS, "RR")
+    matplotlib.use("agg")
+    assert results.plot(width=3.3).figure.get_size_inches()[0] == 3.3
+    assert message_of(results.plot, width="wide") == "width: expected a number from 1 to 100, found 'wide'"

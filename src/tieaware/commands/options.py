@@ -155,6 +155,9 @@ def add_output(command: argparse.ArgumentParser) -> None:
     command.add_argument("--all", action="store_true", help="print all tables in full, not only the main ones")
     command.add_argument("--plot", metavar="FILE", type=local_file, help="draw the main figure, as .png, .svg, .pdf …")
     command.add_argument(
+        "--width", metavar="INCHES", type=real, help="width of --plot, such as 3.3 for a column of a paper"
+    )
+    command.add_argument(
         "--out", metavar="FOLDER", dest="folder", type=checked_folder,
         help="write report.html, all tables and all figures to a folder",
     )  # fmt: skip
@@ -419,6 +422,8 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str, de
     With --all, the text has all tables. Otherwise, it has the tables that answer the experiment's question; as CSV, the
     tables named in `data`, or the main table. `decision` is a sentence before the experiment's verdict.
     """
+    if arguments.width is not None and arguments.plot is None:
+        raise InputError("", "--width requires --plot", argument="width")
     verdict = f"{decision} {experiment.verdict()}".strip()
     with stage("tables"):
         tables, drawings = experiment.tables(), experiment.drawings()
@@ -433,7 +438,7 @@ def output(experiment: Experiment, arguments: argparse.Namespace, *data: str, de
         counts = f"{counted(len(tables), 'table')} (.csv) and {counted(len(drawings), 'figure')} ({forms})"
         streams.say(f"wrote {report}, and in the same folder {counts}")
     if arguments.plot is not None:
-        next(iter(drawings.values())).save(arguments.plot)
+        next(iter(drawings.values())).of_width(arguments.width).save(arguments.plot)
         streams.say(f"wrote {arguments.plot}")
     in_csv, for_readers = data or [next(iter(tables))], arguments.format in ("text", "markdown")
     shown = tables if arguments.all else in_csv if arguments.format == "csv" else experiment.answers

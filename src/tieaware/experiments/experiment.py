@@ -106,7 +106,9 @@ class Experiment(ABC):
         """
         return next(iter(self.tables().values()))
 
-    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, *, measure: str | Measure | None = None, width: float | None = None
+    ) -> Axes:
         """Draw the main figure, which is the first of `drawings`, with matplotlib.
 
         Parameters
@@ -115,6 +117,8 @@ class Experiment(ABC):
             The axes to draw into; by default a new pyplot figure.
         measure : str or Measure, optional
             Draw the first figure that shows only this measure.
+        width : float, optional
+            The width of a new figure in inches, such as 3.3 for a column of a paper.
 
         Returns
         -------
@@ -133,7 +137,7 @@ class Experiment(ABC):
             figure = f"drawings()[{(ax if ax in drawings else _figure_of(ax, drawings) or name)!r}]"
             instead = f"{figure}.plot() to choose a figure, {figure}.save(path) to write it"
             raise InputError("plot", f"the first argument is matplotlib axes; type {instead}")
-        return drawings[name].plot(ax)
+        return drawings[name].of_width(width).plot(ax)
 
     def to_csv(self, path: str | os.PathLike[str]) -> None:
         """Write the main table to a CSV file, in full precision.

@@ -10,13 +10,13 @@ import math
 import os
 import re
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tieaware.checks.arguments import path_text, unexpected
+from tieaware.checks.arguments import number, path_text, unexpected
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.runtime.atomic_files import whole_file
@@ -85,6 +85,12 @@ class Drawing:
             figure: Figure = load("matplotlib.figure", "analysis").Figure(figsize=self.size, layout="constrained")
             self.draw(figure.subplots())
         return figure
+
+    def of_width(self, width: float | None) -> Drawing:
+        """Return the same figure with this width in inches, by default its own; its height and its text stay."""
+        if width is None:
+            return self
+        return replace(self, size=(number("width", width, 1.0, 100.0), self.size[1]))
 
     def plot(self, ax: Axes | None = None) -> Axes:
         """Draw the figure into the given axes, or into a new pyplot figure; return the axes."""

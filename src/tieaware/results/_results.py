@@ -447,7 +447,9 @@ class Results(Averages, ArrowProducer):
         """
         self._write_parquet(path)
 
-    def plot(self, ax: Plot | None = None, *, measure: str | Measure | None = None) -> Plot:
+    def plot(
+        self, ax: Plot | None = None, *, measure: str | Measure | None = None, width: float | None = None
+    ) -> Plot:
         """Draw the means of all runs; parameters as for `tieaware.results.Intervals.plot`.
 
         With a spread, a bar shows the least and the greatest mean over the orders of tied documents. A file is written
@@ -459,7 +461,7 @@ class Results(Averages, ArrowProducer):
             raise InputError("plot", "the results have no measure")
         check_axes(ax)
         place = 0 if measure is None else position_of_measure(self.measures, self.names, measure)
-        return certainty.means_figure(export_of(self), place).plot(ax)
+        return certainty.means_figure(export_of(self), place).of_width(width).plot(ax)
 
     def to_trec_eval(self, *, per_query: bool = False, digits: int = 4, header: bool = False) -> str:
         """Return the lines that trec_eval prints: measure, query or ``all``, and value, separated by tabs.

@@ -166,7 +166,9 @@ class Intervals(Hinted):
     def _repr_html_(self) -> str:
         return self.table()._repr_html_()
 
-    def plot(self, ax: Axes | None = None, *, measure: str | Measure | None = None) -> Axes:
+    def plot(
+        self, ax: Axes | None = None, *, measure: str | Measure | None = None, width: float | None = None
+    ) -> Axes:
         """Draw the estimates of all runs with their intervals, the highest at the top. Needs `tieaware[analysis]`.
 
         Parameters
@@ -175,6 +177,8 @@ class Intervals(Hinted):
             The axes to draw into; by default a new pyplot figure.
         measure : str or Measure, optional
             One of the measures; by default the first.
+        width : float, optional
+            The width of a new figure in inches, such as 3.3 for a column of a paper.
 
         Returns
         -------
@@ -190,7 +194,7 @@ class Intervals(Hinted):
         check_axes(ax)
         parsed = parse_measures(self.measures)
         place = 0 if measure is None else position_of_measure(parsed, self.measures, measure)
-        return interval_figure(self, place).plot(ax)
+        return interval_figure(self, place).of_width(width).plot(ax)
 
 
 def interval_figure(intervals: Intervals, place: int) -> Drawing:
