@@ -79,6 +79,31 @@ def test_fonts_in_files_are_type_42(tmp_path):
     assert (b"/FontFile2" in pdf, b"/Type3" in pdf, b"/FontType 42" in eps) == (True, False, True)
 
 
+@pytest.mark.parametrize("steps", [False, True])
+@pytest.mark.parametrize(("n", "n_entries"), [(6, 8), (7, 1), (20, 1)])
+def test_lines_of_long_legends_have_their_names_on_them(n, n_entries, steps):
+    """With more than eight entries, each line has its name, in its colour, where it lies; the area keeps its entry."""
+    to_hex = pytest.importorskip("matplotlib.colors").to_hex
+    drawing, drawn = line_drawing(n, steps)
+    figure = drawing.figure()
+    figure.draw_without_rendering()
+    (ax,) = drawn
+    assert len(ax.get_legend().get_texts()) == n_entries
+    labels = {label.get_text(): label for label in ax.texts}
+    assert labels.keys() == (set() if n_entries == 8 else {"zero", *(f"run {i}" for i in range(n))})
+    window = ax.get_window_extent()
+    for i in range(n if labels else 0):
+        x, y = labels[f"run {i}"].get_position()
+        grid = np.linspace(0.0, 1.0, 30)
+        heights = np.sin(3.0 * grid + i / 4.0) * (i + 3.0)
+        reach = np.abs(np.diff(heights)).max()
+        assert abs(y - np.interp(x, grid, heights)) <= (2.0 * reach if steps else 0.05 * (i + 3.0))
+        assert to_hex(labels[f"run {i}"].get_color()) == colour(i)
+        box = labels[f"run {i}"].get_window_extent()
+        assert window.x0 <= box.x0 + 3
+        assert box.x1 <= window.x1 + 3
+
+
 def test_a_width_is_given_in_inches():
     pytest.importorskip("matplotlib")
     drawing, _ = line_drawing(2)
