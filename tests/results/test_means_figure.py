@@ -90,6 +90,33 @@ def test_what_cannot_be_drawn_is_an_error(ax):
     assert message_of(Results(np.zeros((1, 1, 0)), ("a",), ("q",), ()).plot, ax) == "plot: the results have no measure"
 
 
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("method", [lambda results: results, lambda results: results.intervals()])
+def test_one_run_does_not_squeeze_the_others(method, sign, ax):
+    """The axis ends at the others; an arrow and the value of the run stand at its end."""
+    values = np.random.default_rng(3).random((7, 30, 1)) / 10 + np.arange(7)[:, None, None] / 50 + 0.4
+    near = Results(values, tuple("abcdefg"), tuple(range(30)), (tieaware.DCG,))
+    method(near).plot(ax)
+    assert len(ax.texts) == 0
+    far = values.copy()
+    far[2] += sign * 3.0
+    ax = method(Results(far, near.runs, near.queries, near.measures)).plot(figure.Figure().subplots())
+    low, high = ax.get_xlim()
+    others = np.delete(far, 2, 0).mean(axis=1)
+    assert low < others.min() < others.max() < high < low + 0.5
+    (arrow,) = (line for line in ax.lines if line.get_marker() in "<>")
+    assert (arrow.get_marker(), arrow.get_xdata()[0]) == ((">", high) if sign > 0 else ("<", low))
+    assert names(ax)[int(arrow.get_ydata()[0])] == "c"
+    assert ax.texts[0].get_text() == tieaware.output.tables.significant(far[2].mean())
+
+
+def test_differences_from_a_baseline_keep_their_zero(ax):
+    values = np.random.default_rng(3).random((7, 30, 1)) / 10 + 0.4
+    values[0] += 3.0
+    Results(values, tuple("abcdefg"), tuple(range(30)), (tieaware.DCG,)).intervals(baseline="a").plot(ax)
+    assert ax.get_xlim()[0] < -3 < 0 <= ax.get_xlim()[1]
+
+
 def test_the_width_is_given_in_inches():
     results = tieaware.evaluate(QRELS, RUNS, "RR")
     matplotlib.use("agg")

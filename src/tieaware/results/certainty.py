@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from tieaware.checks.arguments import did_you_mean, flag, number, shown, whole_number
-from tieaware.checks.arrays import Values
+from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import merged, rounding_of, without_rounding
 from tieaware.errors import Hinted, InputError
 from tieaware.measures import Measure, parse_measures
 from tieaware.output.plots import COLOURS, Axes, Drawing, check_axes, display_name
-from tieaware.output.tables import Cell, Marked, Table
+from tieaware.output.tables import Cell, Marked, Table, significant
 from tieaware.results.exports import Export, ExportColumn
 from tieaware.results.lookup import position_of_measure
 
@@ -29,6 +29,8 @@ _METHODS = {
 # The height of a row in inches, and of everything else. Names of runs in lower rows than this would overlap, so figures
 # of more runs have a fixed height and no names.
 _ROW, _REST, _MOST_NAMED, _HEIGHT_WITHOUT_NAMES = 0.27, 1.3, 80, 6.0
+# With more runs than _FEWEST, the axis leaves out one run that would make it _SQUEEZED times as long as for the others.
+_FEWEST, _SQUEEZED = 4, 4.0
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -221,7 +223,9 @@ def figure_of_runs(
 
     def draw(ax: Axes) -> None:
         _draw_rows(ax, runs, numbers[0], (numbers[1], numbers[2]), {"linewidth": 1.5})
-        if reference is not None:
+        if reference is None:
+            _leave_out_one(ax, *numbers)
+        else:
             ax.axvline(reference, color=COLOURS[-1], linewidth=0.8)
         ax.set_xlabel(label)
         ax.set_title(heading, loc="left", fontsize=10.0)
@@ -238,8 +242,8 @@ def _draw_rows(
     ax: Axes, runs: Sequence[str], values: Values, limits: tuple[Values, Values] | None, line: dict[str, Any]
 ) -> None:
     """Draw a point for each run, the highest at the top, and its limits, if there are any, as a line of this style."""
-    # Stable sort: runs with equal values keep their order. NaN sorts last, and matplotlib draws no point for it.
-    order = np.argsort(-merged(values), kind="stable")
+    # matplotlib draws no point for NaN.
+    order = _order(values)
     rows = np.arange(len(order))
     if limits is not None:
         ax.hlines(rows, limits[0][order], limits[1][order], color=COLOURS[0], **line)
@@ -251,6 +255,30 @@ def _draw_rows(
     else:
         ax.set_yticks([])
         ax.set_ylabel(f"{len(order):,} runs, the highest first")
+
+
+def _order(values: Values) -> Integers:
+    """Return the runs from the highest to the lowest. Those with equal values keep their order; NaN comes last."""
+    return np.argsort(-merged(values), kind="stable")
+
+
+def _leave_out_one(ax: Axes, values: Values, low: Values, high: Values) -> None:
+    """If a single run would squeeze all others, let the axis end at the others, with an arrow and the run's value."""
+    rows = np.argsort(_order(values))
+    known = np.flatnonzero(np.isfinite(low + high))
+    for sign, ends in ((-1.0, low), (1.0, high)) if len(known) > _FEWEST else ():
+        far = known[np.argmax(sign * ends[known])]
+        others = known[known != far]
+        least, most = low[others].min(), high[others].max()
+        if (span := most - least) > 0.0 and high[known].max() - low[known].min() > _SQUEEZED * span:
+            ax.set_xlim(least - 0.08 * span, most + 0.08 * span)
+            edge = ax.get_xlim()[int(sign > 0.0)]
+            ax.plot([edge], [rows[far]], ">" if sign > 0.0 else "<", color=COLOURS[1], clip_on=False, zorder=3)
+            ax.annotate(
+                significant(values[far]), (edge, rows[far]), (-6.0 * sign, 0.0), textcoords="offset points",
+                ha="right" if sign > 0.0 else "left", va="center", fontsize=8, color=COLOURS[1],
+            )  # fmt: skip
+            return
 
 
 def _place(name: Any, names: Sequence[str], kind: str) -> int:
@@ -408,6 +436,7 @@ def means_figure(export: Export, place: int) -> Drawing:
 
     def draw(ax: Axes) -> None:
         _draw_rows(ax, export.runs, value.summary, limits, {"alpha": 0.35, "linewidth": 5.0})
+        _leave_out_one(ax, value.summary, *(limits or [value.summary] * 2))
         explanation = ", summed over the queries" if value.is_count else ""
         explanation += "" if limits is None else "\nbars: range over the orders of ties"
         ax.set_xlabel(f"{display_name(value.name)}{explanation}")
