@@ -11,6 +11,7 @@ from tieaware.errors import InputError
 from tieaware.inputs.files.paths import Source
 from tieaware.inputs.judgments.qrels import Qrels
 from tieaware.inputs.runs.matching import match
+from tieaware.inputs.runs.reading_options import Reading
 from tieaware.inputs.runs.run import Run, RunSource
 from tieaware.inputs.trec.reader import RankColumn
 from tieaware.lists.identifiers import Identifiers, quoted
@@ -28,7 +29,7 @@ class Changed(RunSource):
         self._change = change
         self.name: str = source.name
         self.path: Source | None = source.path
-        self.reading = source.reading
+        self.reading: Reading = source.reading
         self.rereadable: bool = source.rereadable
         self.n_numbered: int | None = source.n_numbered
 

@@ -157,7 +157,7 @@ class RunFrame(StreamedRun):
     def __init__(self, rows: Rows, name: str, reading: Reading, path: Source | None = None) -> None:
         self.rows = rows
         self.name = name
-        self.reading = reading
+        self.reading: Reading = reading
         self.path = path
         self.rereadable: bool = rows.frame.rereadable
         self.source_name: str = rows.frame.source_name
@@ -225,7 +225,7 @@ class RunFile(StreamedRun):
 
     def __init__(self, path: Source, reading: Reading = AS_USUAL) -> None:
         self.path: Source = path
-        self.reading = reading
+        self.reading: Reading = reading
         self.name: str = run_name(path)
         self.source_name: str = source_name(path)
 
