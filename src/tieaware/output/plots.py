@@ -9,7 +9,7 @@ import io
 import math
 import os
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -199,26 +199,26 @@ def legend_above(ax: Axes) -> None:
     handles, names = ax.get_legend_handles_labels()
     if len(names) > _MOST_ENTRIES:
         ax.figure.canvas.figure.draw_without_rendering()  # the layout moves the axes
-        lines = {name: (line, _corners(line)) for line, name in zip(handles, names, strict=True)}
-        lines = {name: (line, corners) for name, (line, corners) in lines.items() if len(corners) > 1}
-        _label_lines(ax, lines)
-        others = [(handle, name) for handle, name in zip(handles, names, strict=True) if name not in lines]
-        handles, names = [list(each) for each in zip(*others, strict=True)] if others else ([], [])
-    if not names:
-        return
+        corners = list(map(_corners, handles))
+        others = [i for i, each in enumerate(corners) if len(each) < 2]
+        if len(others) <= _MOST_ENTRIES:
+            _label_lines(ax, [(names[i], handles[i], each) for i, each in enumerate(corners) if i not in others])
+            handles, names = [handles[i] for i in others], [names[i] for i in others]
     inches = ax.figure.bbox.width / ax.figure.dpi
-    columns = int(12.5 * inches / (max(map(len, names)) + 6))  # at least 12.5 characters fit into an inch
+    columns = int(12.5 * inches / (max(map(len, names), default=1) + 6))  # at least 12.5 characters fit into an inch
     ax.legend(
         handles, names, loc="lower left", bbox_to_anchor=(0.0, 1.01), borderaxespad=0.0, ncols=min(max(columns, 1), 4)
     )
 
 
-def _corners(entry: Any) -> Values:
-    """Return the corners of a line that has an entry in the legend, in pixels, float64[n, 2]; no other entry has any.
+def _line_of(entry: Any) -> Any:
+    """Return what an entry of the legend shows; of a line with error bars, only the line."""
+    return entry.lines[0] if hasattr(entry, "lines") else entry
 
-    The line of an entry with error bars is the first of its lines.
-    """
-    line = entry.lines[0] if hasattr(entry, "lines") else entry
+
+def _corners(entry: Any) -> Values:
+    """Return the corners of the line of an entry in the legend, in pixels, float64[n, 2]; no other entry has any."""
+    line = _line_of(entry)
     is_line = line.get_linestyle() != "None" if hasattr(line, "get_xydata") else hasattr(line, "get_data")  # steps
     if not is_line:
         return np.empty((0, 2))
@@ -226,31 +226,29 @@ def _corners(entry: Any) -> Values:
     return np.asarray(corners[np.isfinite(corners).all(axis=1)])
 
 
-def _label_lines(ax: Axes, lines: Mapping[str, tuple[Any, Values]]) -> None:
+def _label_lines(ax: Axes, lines: Sequence[tuple[str, Any, Values]]) -> None:
     """Write the name of each line on it, where the other lines, and the names on them, are farthest away.
 
-    Each line is given with its corners in pixels.
+    A line is its name, its entry in the legend, and its corners in pixels.
     """
-    pixels = ax.figure.dpi / 72.0
     left, bottom, right, top = ax.get_window_extent().extents
-    along = {}
-    for name, (_, corners) in lines.items():
-        points = _along(corners)
-        along[name] = points[np.linspace(0, len(points) - 1, min(len(points), 60)).astype(int)]
+    every = [_along(corners) for *_, corners in lines]
+    every = [points[np.linspace(0, len(points) - 1, min(len(points), 60)).astype(int)] for points in every]
     taken: list[tuple[Values, Values]] = []
-    for name, (entry, _) in lines.items():
+    for i, (name, entry, _) in enumerate(lines):
         # Half the width and the height of the name; a letter is about as wide as half its height.
-        half = np.array([0.3 * len(name) + 1.0, 0.7]) * _SIZE * pixels
-        x, y = along[name].T
+        half = np.array([0.3 * len(name) + 1.0, 0.7]) * (_SIZE * ax.figure.dpi / 72.0)
+        x, y = every[i].T
         inside = (x > left + half[0]) & (x < right - half[0]) & (y > bottom) & (y < top)
-        own = along[name][inside] if inside.any() else along[name]
-        others = [np.abs(own[:, None] - points) / half for other, points in along.items() if other != name]
-        others += [np.abs(own[:, None] - point) / (half + other) for point, other in taken]
-        free = np.concatenate(others, axis=1).max(axis=2).min(axis=1) if others else np.zeros(len(own))
+        own = every[i][inside] if inside.any() else every[i]
+        # From 1 on, a point is beside the name. Without other lines, every place is as good.
+        distances = [np.abs(own[:, None] - points) / half for j, points in enumerate(every) if j != i]
+        distances += [np.abs(own[:, None] - point) / (half + other) for point, other in taken]
+        free = np.concatenate([*distances, np.full((len(own), 1, 2), np.inf)], axis=1).max(axis=2).min(axis=1)
         best = own[int(free.argmax())]
-        x, y = ax.transData.inverted().transform(best).tolist()
         taken.append((best, half))
-        line = entry.lines[0] if hasattr(entry, "lines") else entry
+        x, y = ax.transData.inverted().transform(best).tolist()
+        line = _line_of(entry)
         label = ax.text(
             x, y, name, fontsize=_SIZE, ha="center", va="center", zorder=5.0,
             color=line.get_color() if hasattr(line, "get_color") else line.get_edgecolor(),
