@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NoReturn
 
@@ -54,18 +54,6 @@ class _Help(argparse.HelpFormatter):
         return (action.help or "").replace("(%(default)s)", "(default: %(default)s)")
 
 
-def _number(kind: Callable[[str], float], expected: str) -> Callable[[str], float]:
-    """Return a function that converts text to a number, with errors worded like those of the library."""
-
-    def read(text: str) -> float:
-        try:
-            return kind(text)
-        except ValueError:
-            raise argparse.ArgumentTypeError(f"expected {expected}, found {shown(text)}") from None
-
-    return read
-
-
 def _with_pointer(text: str, parser: argparse.ArgumentParser) -> str:
     """Append a pointer to the command's help to a message."""
     return f"{text} See {parser.prog} --help" if text.endswith("?") else f"{text}; see {parser.prog} --help"
@@ -76,8 +64,6 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
-        self.register("type", int, _number(int, "a whole number"))
-        self.register("type", float, _number(float, "a number"))
 
     def format_help(self) -> str:
         """Return the help text. If its end takes long to make, a command sets `epilog_of`, which returns it."""
