@@ -362,7 +362,7 @@ class Results(Averages, ArrowProducer):
         groups : bool
             Whether the letters after a mean denote groups (a compact letter display): runs that share a letter are not
             significantly different. Then runs of any number are compared with each other, and the runs have no letters.
-            If 26 letters are too few, ranks that the tests leave to a run take their place.
+            If 26 letters are too few, the ranks that a run may have take their place, as in `ranks`.
         keep : float, optional
             With a baseline, the share of its mean that a run must keep, such as 0.99: one more column says whether it
             does; see `tieaware.statistics.kept`.

@@ -24,6 +24,7 @@ from tieaware.statistics.letter_display import groups, letters
 from tieaware.statistics.mean_changes import Margin, margin_of
 from tieaware.statistics.multiple_comparisons import Correction
 from tieaware.statistics.procedures import CORRECTIONS, TESTS, Procedure, Test, Verdicts, checked, pairs_of
+from tieaware.statistics.ranks_of_systems import rank_intervals
 
 Beside: TypeAlias = Literal["std", "range", "interval"]
 
@@ -214,7 +215,7 @@ def _tested(column: ExportColumn, plan: _Plan | None, names: Sequence[str], desi
     better = -found.signs if column.measure.definition.less_is_better else found.signs
     disagrees = bool(((found.adjusted <= design.alpha) & (found.signs == 0.0) & (found.test.difference != 0.0)).any())
     if design.groups:
-        return _of_groups(column, plan, better)._replace(disagrees=disagrees)
+        return _of_groups(column, plan, better, design.alpha)._replace(disagrees=disagrees)
     if plan.baseline is None:
         return _Tested(_beaten(plan, better, names), disagrees=disagrees)
     return _marked(plan, found, better, n, disagrees)
@@ -249,19 +250,20 @@ def _beaten(plan: _Plan, better: Values, names: Sequence[str]) -> list[str]:
     return ["".join(sorted(each)) for each in raised]
 
 
-def _of_groups(column: ExportColumn, plan: _Plan, better: Values) -> _Tested:
+def _of_groups(column: ExportColumn, plan: _Plan, better: Values, alpha: float) -> _Tested:
     """Return the letters of each run's groups, whose runs no test separates; a is the group with the best run.
 
-    If the letters from a to z are too few, return the ranks that the test leaves to each run.
+    If the letters from a to z are too few, return the ranks that each run may have.
     """
     n = len(column.summary)
-    signs = np.zeros((n, n))
-    signs[plan.first, plan.second], signs[plan.second, plan.first] = better, -better
+    separated = np.zeros((n, n), dtype=np.bool_)
+    separated[plan.first, plan.second] = better != 0.0
     larger_is_better = -column.summary if column.measure.definition.less_is_better else column.summary
-    found = groups(signs != 0.0, larger_is_better)
+    found = groups(separated, larger_is_better)
     if len(found) <= len(ascii_lowercase):
         return _Tested(letters(found, n))
-    ends = zip(((signs < 0.0).sum(axis=1) + 1).tolist(), (n - (signs > 0.0).sum(axis=1)).tolist(), strict=True)
+    ranks = rank_intervals(column.larger_is_better, level=1.0 - alpha)
+    ends = zip(ranks.low.tolist(), ranks.high.tolist(), strict=True)
     return _Tested([f"{low}–{high}" for low, high in ends], ranked=True)
 
 
@@ -388,7 +390,8 @@ def _of_comparisons(export: Export, design: Design, plan: _Plan, has_ranks: bool
     if design.groups:
         meaning = "Raised letters after a mean: runs that share a letter are not significantly different"
         if has_ranks:
-            meaning += "; ranks, where 26 letters are too few: those that the significant differences leave to the run"
+            level = f"level {1.0 - design.alpha:g}"
+            meaning += f"; ranks, where 26 letters are too few: those that the run may have ({level})"
         return [_without_test(meaning, how), *limits]
     if plan.baseline is None:
         return [_without_test("Raised letters after a mean: the runs that are significantly worse", how), *limits]
