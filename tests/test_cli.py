@@ -1,5 +1,6 @@
 """The command line: its output and its errors."""
 
+import argparse
 import gzip
 import json
 import math
@@ -8,6 +9,9 @@ import subprocess
 import sys
 
 import pytest
+
+from tieaware.cli import _all_commands
+from tieaware.commands.options import Once
 
 QRELS = "q1 0 d1 1\nq1 0 d4 2\nq2 0 d1 1\n"
 RUN = "q1 Q0 d1 1 7.0 tag\nq1 Q0 d2 2 7.0 tag\nq1 Q0 d3 3 6.5 tag\n"
@@ -210,6 +214,11 @@ def test_an_error_names_the_option_and_points_to_the_help(files, refused, argume
         ),
         ("compare qrels.txt", "the following arguments are required: RUN; see"),
         ("demo x", "unrecognized arguments: x"),
+        # argparse would take the last one, even if it is the default.
+        ("precision qrels.txt a.run --find levels --find bands", "argument --find: can be given only once"),
+        ("compare qrels.txt a.run --alpha 0.1 --alpha 0.05", "argument --alpha: can be given only once"),
+        ("eval qrels.txt a.run --ties run_order --tie average", "argument --ties: can be given only once"),
+        ("compare --matrix a.csv --matrix b.csv", "argument --matrix: can be given only once"),
     ],
 )
 def test_argparse_errors_name_the_command_and_point_to_its_help(refused, arguments, message):
@@ -217,6 +226,13 @@ def test_argparse_errors_name_the_command_and_point_to_its_help(refused, argumen
     err = refused(arguments)
     assert err.startswith(f"tieaware {command}: {message}")
     assert err.lower().endswith(f"see tieaware {command} --help\n")
+
+
+def test_only_options_that_collect_values_and_flags_can_be_repeated():
+    """Options of one value never have argparse's own action, which takes the last of several."""
+    kinds = {type(action) for command in _all_commands() for action in command._actions if action.option_strings}
+    assert Once in kinds
+    assert argparse._StoreAction not in kinds
 
 
 def test_duplicate_documents_that_are_ignored_are_counted_in_one_warning(files, command):

@@ -24,6 +24,7 @@ from tieaware.commands import (
     worst_case_command,
 )
 from tieaware.commands.completion_command import commands_of
+from tieaware.commands.options import Once
 from tieaware.commands.streams import INTERRUPTED, say, write
 from tieaware.errors import InputError
 from tieaware.inputs.files.paths import files_at, reason, run_name
@@ -64,6 +65,8 @@ class _Parser(argparse.ArgumentParser):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**{"formatter_class": _Help, **options})
+        # The action of options that name none.
+        self.register("action", None, Once)
 
     def format_help(self) -> str:
         """Return the help text. If its end takes long to make, a command sets `epilog_of`, which returns it."""

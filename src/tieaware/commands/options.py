@@ -119,6 +119,21 @@ def add_ties(command: argparse.ArgumentParser, default: str = "average") -> None
     )  # fmt: skip
 
 
+class Once(argparse.Action):
+    """Stores the value of an option, as argparse does by default; but a second value is an error."""
+
+    def __call__(
+        self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, option: str | None = None
+    ) -> None:
+        """Store the value. Positional arguments have no `option`."""
+        # The value alone does not tell: an option may be given its default.
+        given = vars(namespace).setdefault("given", set())
+        if option is not None and self.dest in given:
+            raise argparse.ArgumentError(self, "can be given only once")
+        given.add(self.dest)
+        setattr(namespace, self.dest, value)
+
+
 class _Renamed(argparse.Action):
     """The old spelling of an option: an error in one line says what to write instead."""
 
@@ -244,11 +259,11 @@ _NAME = Option(
 RUNS: tuple[Option, ...] = (Option("runs", metavar="RUN", nargs="+", help=_RUN), _NAME, *READING)
 
 
-class _Matrix(argparse.Action):
+class _Matrix(Once):
     """The option for a matrix of values, with which judgments and runs are not required."""
 
-    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, value: Any, *_: Any) -> None:
-        setattr(namespace, self.dest, value)
+    def __call__(self, parser: argparse.ArgumentParser, namespace: argparse.Namespace, *given: Any) -> None:
+        super().__call__(parser, namespace, *given)
         # Optional positional arguments would be taken as absent if an option stands before them.
         for action in parser._get_positional_actions():
             action.required = False
