@@ -311,17 +311,14 @@ def test_tables_and_the_figure_have_all_precisions_that_were_tried():
 
 
 @pytest.mark.parametrize(
-    ("keep", "message"),
+    ("keep", "found"),
     [
-        ("verdict", "keep: expected 'verdicts', 'order' or a share such as '99%', found 'verdict'"),
-        ("%", "keep: expected 'verdicts', 'order' or a share such as '99%', found '%'"),
-        (0.0, "keep: expected a share above 0, found 0.0"),
-        (99, "keep: expected a number from 0 to 1, found 99"),
-        ("nan%", "keep: expected a number from 0 to 1, found nan"),
-        (True, "keep: expected a number from 0 to 1, found True"),
+        ("verdict", "'verdict'"), ("%", "'%'"), (0.0, "0.0"), (99, "99"), ("99", "'99'"), ("nan%", "'nan%'"),
+        (True, "True"), ("", "''"),
     ],
-)
-def test_unknown_things_to_keep(keep, message):
+)  # fmt: skip
+def test_unknown_things_to_keep(keep, found):
+    message = f"keep: expected 'verdicts', 'order' or a share such as 99% or 0.99, found {found}"
     assert message_of(precision, QRELS, RUNS, "bands:2", ["AP"], keep=keep) == message
     assert message_of(precision(QRELS, RUNS, "bands:2", ["AP"]).coarsest, keep) == message
 

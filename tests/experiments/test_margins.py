@@ -124,6 +124,15 @@ def test_ties_of_identical_runs_turn_no_margin():
     assert verdict.startswith("By RR, b keeps 99% of a. No order of the tied documents changes that. ")
 
 
+def test_a_share_is_a_number_or_a_percentage():
+    results = results_of(base=BASE, noisy=NOISY, half=WORSE)
+    of_number = compare(results, baseline="base", keep=0.29)
+    for keep in ("29%", "0.29", "29 %"):
+        assert compare(results, baseline="base", keep=keep).to_dict() == of_number.to_dict()
+        assert str(results.table("base", keep=keep)) == str(results.table("base", keep=0.29))
+        assert kept(BASE, NOISY, keep) == kept(BASE, NOISY, 0.29)
+
+
 def test_less_is_better_where_it_is():
     """A run that needs half of the steps keeps everything; one that needs twice as many loses half."""
     outcome = compare(results_of(ESL, base=BASE, half=WORSE, twice=2.0 * BASE), baseline="base", keep=0.9)
@@ -226,8 +235,9 @@ def test_the_json_has_the_keys_of_its_schema(options, ties):
         ({"tolerance": 0.1}, "tolerance: needs a baseline whose mean the runs keep"),
         ({"keep": 0.99, "tolerance": 0.1, "baseline": "base"},
          "tolerance: keep and tolerance are two ways to say the same; pass one of them"),
-        ({"keep": 0.0, "baseline": "base"}, "keep: expected a number above 0, found 0"),
-        ({"keep": 99, "baseline": "base"}, "keep: expected a number from 0 to 1, found 99"),
+        ({"keep": 0.0, "baseline": "base"}, "keep: expected a share such as 99% or 0.99, found 0.0"),
+        ({"keep": 99, "baseline": "base"}, "keep: expected a share such as 99% or 0.99, found 99"),
+        ({"keep": "99", "baseline": "base"}, "keep: expected a share such as 99% or 0.99, found '99'"),
         ({"plan": 0.0}, "plan: expected a number above 0, found 0"),
     ],
 )  # fmt: skip

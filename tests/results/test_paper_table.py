@@ -270,7 +270,7 @@ def test_the_frames_of_the_table_hold_the_numbers(results):
         ({"digits": -1}, "digits: expected a whole number from 0 to 17, found -1"),
         ({"spread": "min"}, "spread: expected one of std, range, interval, found 'min'"),
         ({"keep": 0.99}, "keep: needs a baseline whose mean the runs keep"),
-        ({"keep": 0.0, "baseline": RUNS[0]}, "keep: expected a number above 0, found 0"),
+        ({"keep": 0.0, "baseline": RUNS[0]}, "keep: expected a share such as 99% or 0.99, found 0.0"),
         ({"keep": 0.9, "tolerance": 0.1, "baseline": RUNS[0]},
          "tolerance: keep and tolerance are two ways to say the same; pass one of them"),
         ({"tolerance": 0.1}, "tolerance: needs a baseline whose mean the runs keep"),

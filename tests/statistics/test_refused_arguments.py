@@ -203,8 +203,8 @@ REFUSED = (
     (statistics.mean_change, ([1.0, 1e151], [1.0, 2.0]), {}, "before: expected numbers of at most 1e150, found 1e+151"),
     (statistics.mean_change, (A, A), {"confidence": 1.0}, "confidence: expected a number between 0 and 1, found 1.0"),
     (statistics.mean_change(A, A).decision, (-0.1,), {}, "tolerance: expected a number from 0 to 1e+150, found -0.1"),
-    (statistics.kept, (A, A, 0.0), {}, "share: expected a number above 0, found 0"),
-    (statistics.kept, (A, A, 1.5), {}, "share: expected a number from 0 to 1, found 1.5"),
+    (statistics.kept, (A, A, 0.0), {}, "share: expected a share such as 99% or 0.99, found 0.0"),
+    (statistics.kept, (A, A, 1.5), {}, "share: expected a share such as 99% or 0.99, found 1.5"),
     (
         statistics.kept, ([-1.0, 0.5], [-1.0, 0.5]), {},
         "base: must not have a mean below 0 if share is given; pass a tolerance",

@@ -108,6 +108,22 @@ def number(where: str, value: Any, least: float, most: float, *, ends: bool = Tr
     return converted
 
 
+def checked_share(where: str, value: Any, others: str = "") -> float:
+    """Check that a value is a share above 0, such as 0.99 or "99%", and return it as a float of at most 1.
+
+    `others` are other values that the caller allows, for the message.
+    """
+    try:
+        text = str(value) if isinstance(value, str) else ""
+        parsed = float(text.removesuffix("%")) / (100.0 if text.endswith("%") else 1.0) if text else value
+        converted = number(where, parsed, 0, 1)
+    except ValueError:
+        converted = 0.0
+    if not converted:
+        raise unexpected(where, f"{others}a share such as 99% or 0.99", shown(value))
+    return converted
+
+
 def threshold(where: str, value: Any, least: int = 0, most: int = 2**31) -> int | float:
     """Check that a value is a number from `least` to `most`; return it as an int if it is a whole number."""
     try:

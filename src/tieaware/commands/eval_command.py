@@ -106,7 +106,7 @@ def _add_table_options(command: argparse.ArgumentParser) -> None:
         "over queries",
     )  # fmt: skip
     of_table.add_argument(
-        "--keep", type=options.share, metavar="S",
+        "--keep", metavar="S",
         help="with --baseline, say which runs keep this share of its mean, such as 99%%",
     )  # fmt: skip
     of_table.add_argument(

@@ -130,7 +130,8 @@ def _precision(arguments: argparse.Namespace) -> str:
 
 def _error(text: str) -> tuple[float, bool]:
     """Convert the text of an error, a number or a percentage; return also whether it is a percentage."""
-    return options.share(text), text.endswith("%")
+    relative = text.endswith("%")
+    return options.real(text.removesuffix("%")) / (100.0 if relative else 1.0), relative
 
 
 def _check_alone(arguments: argparse.Namespace, option: str, others: tuple[str, ...]) -> None:
@@ -179,7 +180,7 @@ def add_compare(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -
     options.add_measures(command, COMPARISON_MEASURES)
     options.add_procedure(command, "all with each other", "t, wilcoxon, sign, permutation, tukey or randomised-tukey")
     command.add_argument(
-        "--keep", type=options.share, metavar="S",
+        "--keep", metavar="S",
         help="with --baseline, say which runs keep this share of its mean, such as 99%%, which lose more, and which "
         "are open",
     )  # fmt: skip

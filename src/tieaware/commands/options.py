@@ -188,11 +188,6 @@ def real(text: str) -> float:
     return converted(number_in, "a number", text)
 
 
-def share(text: str) -> float:
-    """Convert the text of a share, a number or a percentage such as 99%, to a float."""
-    return real(text[:-1]) / 100.0 if text.endswith("%") else real(text)
-
-
 def whole(text: str) -> int:
     """Convert the text of a whole number to an int."""
     return converted(whole_in, "a whole number", text)

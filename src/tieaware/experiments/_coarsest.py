@@ -10,7 +10,7 @@ from typing import Any, Generic, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, shown, unexpected
+from tieaware.checks.arguments import checked_share
 from tieaware.checks.arrays import Values
 from tieaware.errors import InputError
 from tieaware.experiments._coarsened_runs import (
@@ -49,16 +49,7 @@ def checked_keep(keep: object, n_runs: int) -> Keep:
         if n_runs < 2:
             raise InputError("keep", f"{keep!r} needs at least two runs; with one run, write a share such as '99%'")
         return str(keep)
-    share = keep
-    if isinstance(keep, str):
-        try:
-            share = float(keep.removesuffix("%")) / (100.0 if keep.endswith("%") else 1.0)
-        except ValueError:
-            raise unexpected("keep", "'verdicts', 'order' or a share such as '99%'", shown(keep)) from None
-    share = number("keep", share, 0, 1)
-    if not share:
-        raise unexpected("keep", "a share above 0", shown(keep))
-    return share
+    return checked_share("keep", keep, "'verdicts', 'order' or ")
 
 
 class Search(Generic[Tried]):

@@ -85,7 +85,7 @@ def comparison(
     baseline: str | None = None,
     test: PairTest = "t",
     correction: Correction | None = None,
-    keep: float | None = None,
+    keep: float | str | None = None,
     tolerance: float | None = None,
     plan: float | None = None,
     consistent_only: bool = False,
@@ -108,9 +108,9 @@ def comparison(
         The only run with which the other runs are compared; by default, all runs are compared with each other.
     test, correction
         As for `tieaware.Results.table`; the test "none" is not possible.
-    keep : float, optional
-        The share of the mean of the baseline that each run must keep, such as 0.99. The verdict begins with the runs
-        that keep it, that lose more, and that are open; see `tieaware.statistics.kept`.
+    keep : float or str, optional
+        The share of the mean of the baseline that each run must keep, such as 0.99 or "99%". The verdict begins with
+        the runs that keep it, that lose more, and that are open; see `tieaware.statistics.kept`.
     tolerance : float, optional
         The loss of the mean that does not matter, instead of `keep`.
     plan : float, optional
@@ -177,7 +177,7 @@ def compare(
     baseline: str | None = None,
     test: PairTest = "t",
     correction: Correction | None = None,
-    keep: float | None = None,
+    keep: float | str | None = None,
     tolerance: float | None = None,
     plan: float | None = None,
 ) -> Comparison:

@@ -326,7 +326,7 @@ class Results(Averages, ArrowProducer):
     def table(
         self, baseline: str | None = None, test: Test = "t", correction: Correction | None = None, alpha: float = 0.05,
         best: bool = True, digits: int = 3, spread: Beside | None = None, *, sort: str | Measure | None = None,
-        groups: bool = False, keep: float | None = None, tolerance: float | None = None,
+        groups: bool = False, keep: float | str | None = None, tolerance: float | None = None,
     ) -> Table:  # fmt: skip
         """Return a table for a paper: runs × measures, with marks for significant differences.
 
@@ -363,9 +363,9 @@ class Results(Averages, ArrowProducer):
             Whether the letters after a mean denote groups (a compact letter display): runs that share a letter are not
             significantly different. Then runs of any number are compared with each other, and the runs have no letters.
             If 26 letters are too few, the ranks that a run may have take their place, as in `ranks`.
-        keep : float, optional
-            With a baseline, the share of its mean that a run must keep, such as 0.99: one more column says whether it
-            does; see `tieaware.statistics.kept`.
+        keep : float or str, optional
+            With a baseline, the share of its mean that a run must keep, such as 0.99 or "99%": one more column says
+            whether it does; see `tieaware.statistics.kept`.
         tolerance : float, optional
             The loss of the mean that does not matter, instead of `keep`.
 

@@ -51,7 +51,7 @@ class Design(NamedTuple):
     digits: int = 3
     spread: Beside | None = None
     groups: bool = False
-    keep: float | None = None
+    keep: float | str | None = None
     tolerance: float | None = None
 
     def checked(self) -> Design:

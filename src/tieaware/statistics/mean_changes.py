@@ -8,7 +8,7 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 import numpy.typing as npt
 
-from tieaware.checks.arguments import number, unexpected
+from tieaware.checks.arguments import checked_share, number, unexpected
 from tieaware.checks.arrays import Integers, Values
 from tieaware.checks.rounding import ROUNDING, rounding_of, without_rounding
 from tieaware.errors import InputError
@@ -186,7 +186,7 @@ class Kept(NamedTuple):
 def kept(
     base: npt.ArrayLike,
     run: npt.ArrayLike,
-    share: float = 0.99,
+    share: float | str = 0.99,
     *,
     tolerance: float | None = None,
     confidence: float = 0.95,
@@ -201,8 +201,8 @@ def kept(
     base, run : float[n_topics]
         The values on the same topics, at least two. With float[n_runs, n_topics], the means of the runs count. If less
         is better, pass the two the other way round.
-    share : float
-        The share of the mean of the base that must be kept, above 0 and at most 1.
+    share : float or str
+        The share of the mean of the base that must be kept, above 0 and at most 1, such as 0.99 or "99%".
     tolerance : float, optional
         The loss that does not matter, at least 0, in the unit of the values; instead of `share`.
     confidence : float
@@ -234,9 +234,7 @@ def kept(
     """
     before, after = (_runs_of(name, values).mean(axis=0) for name, values in (("base", base), ("run", run)))
     if tolerance is None:
-        share = number("share", share, 0, 1)
-        if not share:
-            raise unexpected("share", "a number above 0", "0")
+        share = checked_share("share", share)
         if before.mean() < -rounding_of(before):
             raise InputError("base", "must not have a mean below 0 if share is given; pass a tolerance")
         if before.mean() <= rounding_of(before):
@@ -294,7 +292,7 @@ class Margin(NamedTuple):
         return (-estimate if less_is_better else estimate) >= -self.tolerance
 
 
-def margin_of(keep: float | None, tolerance: float | None, baseline: str | None) -> Margin | None:
+def margin_of(keep: float | str | None, tolerance: float | None, baseline: str | None) -> Margin | None:
     """Return the margin, or None without one; raise InputError if the arguments are not valid."""
     if keep is None and tolerance is None:
         return None
@@ -303,9 +301,8 @@ def margin_of(keep: float | None, tolerance: float | None, baseline: str | None)
         raise InputError("tolerance", "keep and tolerance are two ways to say the same; pass one of them")
     if baseline is None:
         raise InputError(name, "needs a baseline whose mean the runs keep")
-    if keep is not None and not number("keep", keep, 0, 1):
-        raise unexpected("keep", "a number above 0", "0")
-    return Margin(keep, None if tolerance is None else number("tolerance", tolerance, 0, 1e150))
+    kept_share = None if keep is None else checked_share("keep", keep)
+    return Margin(kept_share, None if tolerance is None else number("tolerance", tolerance, 0, 1e150))
 
 
 def topics_to_show(loss: float, variance: float, alpha: float) -> int | None:
