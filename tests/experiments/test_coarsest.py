@@ -1,5 +1,6 @@
 """The coarsest precision that is safe: against a loop over all candidates, each of which is evaluated by itself."""
 
+import re
 import warnings
 from functools import cache
 from itertools import combinations
@@ -225,6 +226,92 @@ def test_a_badly_scaled_run_is_named():
     assert limit.reason in found.verdict()
 
 
+def vectors(n_queries=60, n_documents=400, size=32):
+    """Return judgments, and runs of dot products: in float64, in float16, and of vectors of few bits, whole numbers."""
+    rng = np.random.default_rng(4)
+    documents = rng.normal(size=(n_documents, size))
+    relevant = np.stack([rng.choice(n_documents, 5, replace=False) for _ in range(n_queries)])
+    queries = documents[relevant].mean(axis=1) + 0.4 * rng.normal(size=(n_queries, size))
+
+    def whole(array, bits):
+        return np.round((2 ** (bits - 1) - 1) * array / np.abs(array).max()).astype(np.int64)
+
+    exact = queries @ documents.T
+    scores = {"exact": exact, "half": exact.astype(np.float16).astype(float)}
+    scores |= {f"int{bits}": whole(queries, bits) @ whole(documents, bits).T for bits in (8, 5, 4)}
+    labels = np.zeros(exact.shape, dtype=int)
+    np.put_along_axis(labels, relevant, 1, axis=1)
+    ids = np.broadcast_to(np.arange(n_documents), exact.shape)
+    return labels, {name: (ids, each) for name, each in scores.items()}
+
+
+def judged(labels):
+    return {q: {int(d): 1 for d in np.flatnonzero(row)} for q, row in enumerate(labels)}
+
+
+def test_a_precision_that_changes_nothing_is_not_called_safe():
+    labels, runs = vectors()
+    whole = {name: runs[name] for name in ("int8", "int5", "int4")}
+    for keep in ("verdicts", "order", "99%"):
+        found = precision(judged(labels), whole, "decimals", ["AP", "RR"], keep=keep).coarsest()
+        assert found.verdict() == f"No value of AP or RR changes with decimals:15 to decimals:0{UNKNOWN}"
+        assert [limit.reason for limit in found.limits] == ["no value changes"] * 2
+        assert [row[5] for row in found.tables()["limits"].rows] == ["no value changes"] * 2
+    listed = precision(judged(labels), whole, ["decimals:1", "levels:3"], ["AP"])
+    assert listed.coarsest().limits[0].reason == "no value changes"
+    assert f" No value of AP changes with decimals:1{UNKNOWN} With levels:3, which changes" in listed.verdict()
+
+
+def test_runs_that_a_precision_does_not_change_are_named():
+    labels, runs = vectors()
+    unchanged = " No value of int8, int5 and int4 changes with {}, so the answer rests on "
+    found = precision(judged(labels), runs, "decimals", ["AP", "RR"], keep="order").coarsest()
+    assert found.verdict().endswith(f"{unchanged.format('decimals:15 to decimals:0')}the other 2 runs.")
+    listed = precision(judged(labels), runs, ["levels:3", "decimals:0", "levels:9", "float16"], ["AP", "RR"])
+    assert f"{unchanged.format('decimals:0')}the other 2 runs. No value of half, int5 " in listed.verdict()
+    some = {name: runs[name] for name in ("exact", "int5")}
+    assert precision(judged(labels), some, ["decimals:1", "bfloat16"], ["RR"], keep="1%").coarsest().verdict() == (
+        "Every run is known to keep 1% with decimals:1 and bfloat16. No value of int5 changes with decimals:1 and "
+        "bfloat16, so the answer rests on exact alone."
+    )
+    copies = {**{f"copy {i}": runs["int4"] for i in range(5)}, "exact": runs["exact"]}
+    assert "No value of copy 0, copy 1, copy 2 and 2 more runs changes" in (
+        precision(judged(labels), copies, ["decimals:0"], ["RR"]).verdict()
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("keep", ["verdicts", "order", 0.99])
+def test_only_runs_whose_values_change_are_blamed(name, keep):
+    labels, runs = vectors()
+    outcome = precision(judged(labels), runs, name, ["RR", "RBP(p=0.5)", "AP", "nDCG@10"], keep=keep)
+    for limit in outcome.coarsest().limits:
+        before, after = (
+            tieaware.evaluate(judged(labels), runs, limit.measure, ties=ties, precision=each)
+            for ties, each in (("run_order" if name == "bands" else "average", None), ("average", limit.fails))
+        )
+        for run in runs:
+            moved = not np.allclose(before[run].values, after[run].values, rtol=0, atol=1e-12)
+            named = re.findall(r"(?:only|all with) (\w+)|(\w+) (?:and|against) (\w+)", limit.reason)
+            stays = f"{run}, whose values do not change" in limit.reason
+            assert moved or stays or not any(run in groups for groups in named), (limit, run)
+            assert not (moved and stays)
+
+
+def test_a_run_in_all_failing_pairs_is_not_blamed_if_its_values_stay():
+    """Two decimal scores tie by rounding; the whole numbers of the third run, which is in both pairs, do not change."""
+    qrels = {f"q{i}": {"d1": 1} for i in range(10)}
+    a, b = ({q: {"d1": 0.5 + near, "d2": 0.5 - near} for q in qrels} for near in (0.02, 0.03))
+    whole = {q: {"d1": 1, "d2": 2 * (i % 2)} for i, q in enumerate(qrels)}
+    low = {q: {"d1": 1, "d2": 2} for q in qrels}
+    tried = ["decimals:2", "decimals:1"]
+    found = precision(qrels, {"a": a, "b": b, "whole": whole}, tried, ["RR"]).coarsest("order")
+    assert found._failures.by_run[1, 0].tolist() == [1, 1, 2]
+    assert found.limits[0].reason == ""
+    found = precision(qrels, {"a": a, "whole": whole, "low": low}, tried, ["RR"]).coarsest("order")
+    assert found.limits[0].reason == "a against whole, whose values do not change"
+
+
 def test_at_most_one_percent():
     """Of 120 pairs, one may change."""
     runs = {f"run {i}": noisy_run(weight) for i, weight in enumerate(np.linspace(0, 1, 16))}
@@ -244,28 +331,32 @@ def test_at_most_one_percent():
     assert all(limit.few is None for limit in outcome.coarsest(0.9).limits)
 
 
+UNKNOWN = ", which says nothing about coarser scores; try another kind of precision."
 PAIR = {"a": RUNS["run 0"], "b": RUNS["run 5"]}
 
 
 @pytest.mark.parametrize(
     ("runs", "tried", "keep", "verdict"),
     [
-        (PAIR, ["decimals:17", "decimals:16"], None, "No verdict changes with decimals:17 to decimals:16."),
-        (PAIR, ["decimals:17", "float32", "bands:1"], "order",
-         "The order of the runs stays the same with decimals:17, float32 and bands:1."),
+        (PAIR, ["decimals:17", "decimals:16"], None,
+         f"No value of AP changes with decimals:17 to decimals:16{UNKNOWN}"),
+        (PAIR, ["decimals:17", "float32", "bands:1.3"], "order", "The order of the runs stays the same with bands:1.3. "
+         f"No value of AP changes with decimals:17 and float32{UNKNOWN}"),
         (PAIR, ["levels:1"], None, "levels:1 changes verdicts (AP)."),
         (PAIR, ["levels:1", "decimals:17"], None,
-         "levels:1 changes verdicts (AP). No verdict changes with decimals:17."),
+         f"levels:1 changes verdicts (AP). No value of AP changes with decimals:17{UNKNOWN}"),
+        (PAIR, ["levels:1", "bands:1.3"], None, "levels:1 changes verdicts (AP). No verdict changes with bands:1.3."),
         (PAIR, ["levels:1"], "order", "levels:1 changes the order of the runs (AP)."),
-        (PAIR["a"], ["decimals:17", "bands:1"], None, "The run is known to keep 99% with decimals:17 and bands:1."),
+        (PAIR["a"], ["decimals:17", "bands:1"], None, f"No value of AP changes with decimals:17 and bands:1{UNKNOWN}"),
+        (PAIR["a"], ["decimals:2", "levels:99"], "50%", "The run is known to keep 50% with decimals:2 and levels:99."),
         (PAIR["b"], ["levels:1", "levels:2"], None,
          "levels:2, the finest tried, is not known to keep 99% of the run (AP; it loses more)."),
         (PAIR["b"], ["decimals:17", "decimals:0"], "80%",
          "decimals:17 is the coarsest precision that lets the run keep 80%; decimals:0 is the first that may not (AP; "
          "it loses more)."),
         (RUNS, ["bands:1", "levels:1"], 0.999,
-         "levels:1 is not known to keep 99.9% of every run (AP: 6 of 6 runs; 5 lose more, 1 is open). Every run is "
-         "known to keep 99.9% with bands:1."),
+         "levels:1 is not known to keep 99.9% of every run (AP: 6 of 6 runs; 5 lose more, 1 is open). No value of "
+         f"AP changes with bands:1{UNKNOWN}"),
     ],
 )  # fmt: skip
 def test_the_sentence(runs, tried, keep, verdict):

@@ -121,7 +121,7 @@ REFUSED = (
     (lambda: precision(), "precisions: expected at least one, such as 'decimals:2', found none"),
     (lambda: precision("bands:0.5"), "rho: expected a number from 1 to 2^62"),
     (lambda: precision("float32", alpha=1.0), "alpha: expected a number between 0 and 1, found 1.0"),
-    (lambda: precision("float32", keep=0), "keep: expected a share above 0, found 0"),
+    (lambda: precision("float32", keep=0), "keep: expected 'verdicts', 'order' or a share such as 99% or 0.99"),
     (lambda: precision("float32", correction="holms"), "did you mean holm"),
     (lambda: precision("float32", baseline="A"), "baseline: there is no run 'A'; did you mean a?"),
     (lambda: experiments.banding({"q1": {"d1": 1}}, RUN), "qrels: expected at least 2 queries to compare over, found"),

@@ -137,6 +137,15 @@ class CoarsenedRuns:
         return without_rounding(self._before - self.values, rounding[:, :, None])
 
     @cached_property
+    def moved(self) -> npt.NDArray[np.bool_]:
+        """The runs of which some value changes, by more than rounding: bool[n_precisions, n_runs, n_measures]."""
+        # Each precision alone: a search tries hundreds, and needs no differences of all values.
+        return np.stack([
+            (np.abs(before - after) > rounding_of(before, after, axis=1)[:, None]).any(axis=1)
+            for before, after in zip(self.originals, self.values, strict=True)
+        ])  # fmt: skip
+
+    @cached_property
     def changed(self) -> Values:
         """The p value of each run's paired t-test of coarsened against original: [n_precisions, n_runs, n_measures]."""
         return paired_test(self._before, self.values, axis=2).p

@@ -37,7 +37,7 @@ _FEW = 0.01
 _HALF = 0.5
 # The number of precisions that are evaluated in one pass over the runs.
 _BATCH = 40
-# The most measures that a sentence names.
+# The most measures, and the most runs without a change, that a sentence names.
 _NAMED = 3
 
 
@@ -133,7 +133,8 @@ class Limit(NamedTuple):
     failures : int
         For how many pairs or runs it fails.
     reason : str
-        Why it fails: a band across the cut-off, or a single run; empty if it is neither.
+        Why it fails: a band across the cut-off, or a single run; "no value changes" if none does with any precision;
+        otherwise empty.
     few : Coarsening or None
         The coarsest precision up to which at most 1 % of the pairs change; None for a share of the mean.
     """
@@ -267,9 +268,9 @@ class Coarsest(Experiment):
         return Limit(self.experiment.measures[m], end.safe, end.fails, n_failures, self._reason(family, end, m), few)
 
     def _reason(self, family: Sequence[int], end: _End, m: int) -> str:
-        """Say why the first failing precision of a family fails by measure m; empty if none does."""
+        """Say why the first failing precision of a family fails by measure m; if none does, whether values change."""
         if end.at is None:
-            return ""
+            return "" if self.experiment.moved[family, :, m].any() else "no value changes"
         across = _across_cutoff(self.experiment.measures[m], end)
         decided = "" if isinstance(self.keep, str) else self._decided(end.at, m, self.keep)
         return "; ".join(filter(None, [across, self._who(family, end.at, m), decided]))
@@ -288,13 +289,18 @@ class Coarsest(Experiment):
         return ", ".join(parts)
 
     def _who(self, family: Sequence[int], p: int, m: int) -> str:
-        """Name the runs of the only pair that fails, or the only run in all pairs that do."""
+        """Name the runs of the only pair that fails, or the only run in all pairs that do, if its own values change."""
         runs, counts, by_run = self.experiment.runs, self._failures.counts[:, m], self._failures.by_run[:, m]
-        in_all = np.flatnonzero(by_run[p] == counts[p]).tolist()
-        if self._failures.total == 1 or len(in_all) != 1:
-            return joined([runs[r] for r in in_all]) if counts[p] == 1 and self._failures.total > 1 else ""
-        start = f"only {runs[in_all[0]]}" if counts[p] == 1 else f"all with {runs[in_all[0]]}"
-        without = self._end(family, counts > by_run[:, in_all[0]])
+        moved = self.experiment.moved[p, :, m]
+        in_all = np.flatnonzero(by_run[p] == counts[p])
+        blamed = in_all[moved[in_all]].tolist()
+        if self._failures.total == 1 or not blamed:
+            return ""
+        if len(in_all) == 2:
+            still = [f"{runs[r]}, whose values do not change" for r in in_all if not moved[r]]
+            return " against ".join([joined([runs[r] for r in blamed]), *still])
+        start = f"only {runs[blamed[0]]}" if counts[p] == 1 else f"all with {runs[blamed[0]]}"
+        without = self._end(family, counts > by_run[:, blamed[0]])
         return start if without.at == p else f"{start}, without which {without.safe} is safe"
 
     def verdict(self) -> str:
@@ -310,12 +316,13 @@ class Coarsest(Experiment):
         decimals:2 is the coarsest precision that changes no verdict; decimals:1 is the first that does (RR).
         """
         words = self._words
-        sentences, unharmed = [], []
+        sentences, unharmed, without_change = [], [], []
         for family in self._families:
             end = self._end(family, self._fails)
             finest = self.experiment.precisions[family[0]]
             if end.at is None:
-                unharmed.append(str(end.safe) if len(family) == 1 else f"{finest} to {end.safe}")
+                changes = self.experiment.moved[family].any()
+                (unharmed if changes else without_change).append(self._named(family))
                 continue
             start = f"{end.safe} is the coarsest precision that {words.coarsest}; {end.fails} {words.first}"
             if end.safe is None:
@@ -323,7 +330,33 @@ class Coarsest(Experiment):
             sentences.append(f"{start}{self._by(family, end)}.{self._few(family, end)}")
         if unharmed:
             sentences.append(f"{words.unharmed.format(joined(unharmed))}.")
-        return " ".join(sentences)
+        if without_change:
+            values = f"No value of {' or '.join(map(str, self.experiment.measures))}"
+            unknown = "which says nothing about coarser scores; try another kind of precision"
+            sentences.append(f"{values} changes with {joined(without_change)}, {unknown}.")
+        return " ".join([*sentences, *self._unchanged_runs()])
+
+    def _named(self, family: Sequence[int]) -> str:
+        """Return the finest and the coarsest precision of a family."""
+        ends = [str(self.experiment.precisions[p]) for p in (family[0], family[-1])]
+        return " to ".join(ends) if len(family) > 1 else ends[0]
+
+    def _unchanged_runs(self) -> list[str]:
+        """Name the runs of which a family of precisions changes no value, if it changes some of other runs."""
+        families: dict[tuple[str, ...], list[str]] = {}
+        for family in self._families:
+            moved = self.experiment.moved[family].any(axis=(0, 2))
+            unchanged = tuple(run for run, moves in zip(self.experiment.runs, moved, strict=True) if not moves)
+            if unchanged and moved.any():
+                families.setdefault(unchanged, []).append(self._named(family))
+        sentences = []
+        for runs, names in families.items():
+            others = [run for run in self.experiment.runs if run not in runs]
+            more = [counted(len(runs) - _NAMED, "more run")] if len(runs) > _NAMED else []
+            rest = f"{others[0]} alone" if len(others) == 1 else f"the other {len(others)} runs"
+            values = f"No value of {joined([*runs[:_NAMED], *more])}"
+            sentences.append(f"{values} changes with {joined(names)}, so the answer rests on {rest}.")
+        return sentences
 
     def _by(self, family: Sequence[int], end: _End) -> str:
         """Return the measures by which the first failing precision fails, in parentheses."""

@@ -259,16 +259,14 @@ class Precision(CoarsenedRuns, Experiment):
         it is open: 29 queries would decide). With bands:2, which changes values most, RR loses 0.0417 on
         average (p = 0.500, uncorrected paired t-test); the largest loss of a query is 0.0833 (query q2).
         """
-        moved = np.abs(self.differences).mean(axis=(1, 2, 3))
-        if not moved.any():
-            names, tried = " or ".join(map(str, self.measures)), " or ".join(map(str, self.precisions))
-            return f"No value of {names} changes with {tried}."
-        p = first_greatest(moved)
+        answer = self.coarsest().verdict()
+        if not self.moved.any():
+            return answer
+        p = first_greatest(np.abs(self.differences).mean(axis=(1, 2, 3)))
         # Whether a smaller value is a loss depends on the measure.
         lost = self.differences[p] * np.where(self._less_is_better, -1.0, 1.0)
         most = ", which changes values most," if len(self.precisions) > 1 else ","
-        change = f"With {self.precisions[p]}{most} {self._change(p, lost)}"
-        return f"{self.coarsest().verdict()} {change}; {self._largest_loss(lost)}."
+        return f"{answer} With {self.precisions[p]}{most} {self._change(p, lost)}; {self._largest_loss(lost)}."
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
@@ -391,7 +389,7 @@ class Precision(CoarsenedRuns, Experiment):
 
     def _runs(self) -> Table:
         kept = np.array(["open", "keeps", "loses"])[self.keeps]
-        decisions = np.where(self.differences.any(axis=2), kept, "unchanged")
+        decisions = np.where(self.moved, kept, "unchanged")
         sides = self._before, self.values, self.differences
         means = [np.ascontiguousarray(np.moveaxis(each, 2, 3)).mean(axis=3) for each in sides]
         arrays = (*means, self.changed, decisions, *self._ends)
