@@ -312,6 +312,37 @@ def test_a_run_in_all_failing_pairs_is_not_blamed_if_its_values_stay():
     assert found.limits[0].reason == "a against whole, whose values do not change"
 
 
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("keep", ["verdicts", "order", 0.9])
+def test_the_measure_that_fails_first_is_named(name, keep):
+    """It is named with its own reason, if others fail with the same precision."""
+    far_from_0 = {run: {q: {d: 4.0 + score for d, score in scores.items()} for q, scores in lists.items()}
+                  for run, lists in SCALED.items()}  # fmt: skip
+    found = precision(QRELS, far_from_0, name, ALL, keep=keep).coarsest()
+    rungs = [np.inf if limit.fails is None else limit.fails.rung[1] for limit in found.limits]
+    first = [limit for limit, rung in zip(found.limits, rungs, strict=True) if rung == min(rungs)]
+    most = max(first, key=lambda limit: limit.failures)
+    start, _, in_parentheses = found.verdict().partition(" (")
+    assert f"{most.fails} " in start
+    assert in_parentheses.startswith(f"{most.measure}: {most.failures} of {found._failures.total} ")
+    assert {str(each) for each in ALL if f"{each}: " in in_parentheses} <= {str(limit.measure) for limit in first}
+    if most.reason:
+        of_one = f"; by {most.measure}, {most.reason})" if len(first) > 1 else f"; {most.reason})"
+        assert of_one in in_parentheses
+
+
+def test_the_second_sentence_is_about_one_measure():
+    """The largest loss of a query is that by the measure before it, although another measure loses more."""
+    outcome = precision(QRELS, SCALED, ["decimals:2", "decimals:1", "levels:2"], ALL)
+    p, measure, loss = re.search(
+        r"With (\S+), which changes values most, (\S+) \w+ .*largest loss of a query is (\S+) \(", outcome.verdict()
+    ).groups()
+    lost = outcome.differences[[str(each) for each in outcome.precisions].index(p)].max(axis=(0, 1))
+    m = [str(each) for each in ALL].index(measure)
+    assert float(loss) == pytest.approx(lost[m], rel=0.01)
+    assert m != np.argmax(lost)
+
+
 def test_at_most_one_percent():
     """Of 120 pairs, one may change."""
     runs = {f"run {i}": noisy_run(weight) for i, weight in enumerate(np.linspace(0, 1, 16))}

@@ -198,7 +198,9 @@ class CoarsenedRuns:
         return taus[0], taus[1]
 
     def _change(self, p: int, lost: Values) -> str:
-        """Say how much a precision changes, by the measure by which most runs change significantly.
+        """Say how much a precision changes, and where the largest loss of a query is, both by one measure.
+
+        It is the measure by which most runs change significantly.
 
         `lost`, float64[n_runs, n_queries, n_measures], are the losses with this precision.
         """
@@ -210,18 +212,19 @@ class CoarsenedRuns:
         if len(lost) > 1:
             tested = f"significantly in {counts[m]} of {len(lost)} runs"
         verb = "loses" if mean >= 0.0 else "gains"
-        return f"{self.measures[m]} {verb} {significant(abs(mean))} on average ({tested}, uncorrected paired t-test)"
+        average = f"{self.measures[m]} {verb} {significant(abs(mean))} on average"
+        return f"{average} ({tested}, uncorrected paired t-test); {self._largest_loss(lost[:, :, m])}"
 
     def _largest_loss(self, lost: Values) -> str:
-        """Say where the largest loss of a query is, if only one is; `lost` as for `_change`."""
+        """Say where the largest of the losses float64[n_runs, n_queries] is, if only one is."""
         places = np.argwhere(lost >= lost.max() - rounding_of(lost)).tolist()
         if lost.max() <= 0.0:
             return "no query loses"
         said = f"the largest loss of a query is {significant(float(lost.max()))}"
         if len(places) > 1:
             return said
-        run, query, m = places[0]
-        named = [str(self.measures[m])] * (len(self.measures) > 1) + [self.runs[run]] * (len(self.runs) > 1)
+        run, query = places[0]
+        named = [self.runs[run]] * (len(self.runs) > 1)
         return f"{said} ({', '.join([*named, f'query {self.queries[query]}'])})"
 
     @cached_property

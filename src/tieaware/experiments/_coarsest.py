@@ -366,6 +366,8 @@ class Coarsest(Experiment):
         parts[0] += f" of {counted(total, self._words.unit)}" * (total > 1)
         more = [f"{counted(len(order) - _NAMED, 'more measure')}"] if len(order) > _NAMED else []
         reason = self._reason(family, end, order[0])
+        if reason and len(order) > 1:
+            reason = f"by {self.experiment.measures[order[0]]}, {reason}"
         return f" ({'; '.join(filter(None, [', '.join(parts + more), reason]))})"
 
     def _few(self, family: Sequence[int], end: _End) -> str:

@@ -266,7 +266,7 @@ class Precision(CoarsenedRuns, Experiment):
         # Whether a smaller value is a loss depends on the measure.
         lost = self.differences[p] * np.where(self._less_is_better, -1.0, 1.0)
         most = ", which changes values most," if len(self.precisions) > 1 else ","
-        return f"{answer} With {self.precisions[p]}{most} {self._change(p, lost)}; {self._largest_loss(lost)}."
+        return f"{answer} With {self.precisions[p]}{most} {self._change(p, lost)}."
 
     @cached_property
     def worst(self) -> dict[tuple[int, int], tuple[float, float]]:
