@@ -316,7 +316,9 @@ class Coarsest(Experiment):
         decimals:2 is the coarsest precision that changes no verdict; decimals:1 is the first that does (RR).
         """
         words = self._words
-        sentences, unharmed, without_change = [], [], []
+        sentences: list[str] = []
+        unharmed: list[str] = []
+        without_change: list[str] = []
         for family in self._families:
             end = self._end(family, self._fails)
             finest = self.experiment.precisions[family[0]]
@@ -345,9 +347,9 @@ class Coarsest(Experiment):
         """Name the runs of which a family of precisions changes no value, if it changes some of other runs."""
         families: dict[tuple[str, ...], list[str]] = {}
         for family in self._families:
-            moved = self.experiment.moved[family].any(axis=(0, 2))
-            unchanged = tuple(run for run, moves in zip(self.experiment.runs, moved, strict=True) if not moves)
-            if unchanged and moved.any():
+            changes = np.any(self.experiment.moved[family], axis=(0, 2)).tolist()
+            unchanged = tuple(run for run, changed in zip(self.experiment.runs, changes, strict=True) if not changed)
+            if unchanged and any(changes):
                 families.setdefault(unchanged, []).append(self._named(family))
         sentences = []
         for runs, names in families.items():
