@@ -310,6 +310,9 @@ def test_a_run_in_all_failing_pairs_is_not_blamed_if_its_values_stay():
     assert found.limits[0].reason == ""
     found = precision(qrels, {"a": a, "whole": whole, "low": low}, tried, ["RR"]).coarsest("order")
     assert found.limits[0].reason == "a against whole, whose values do not change"
+    # Without a, no value changes, which does not show that decimals:1 is safe.
+    found = precision(qrels, {"a": a, "whole": whole}, tried, ["RR"]).coarsest("90%")
+    assert found.limits[0].reason == "only a; it loses more"
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -301,7 +301,10 @@ class Coarsest(Experiment):
             return " against ".join([joined([runs[r] for r in blamed]), *still])
         start = f"only {runs[blamed[0]]}" if counts[p] == 1 else f"all with {runs[blamed[0]]}"
         without = self._end(family, counts > by_run[:, blamed[0]])
-        return start if without.at == p else f"{start}, without which {without.safe} is safe"
+        unharmed = family if without.at is None else family[: family.index(without.at)]
+        others = np.delete(self.experiment.moved[unharmed, :, m], blamed[0], axis=1)
+        # A precision that changes no value of the other runs is not shown to be safe for them.
+        return f"{start}, without which {without.safe} is safe" if without.at != p and others.any() else start
 
     def verdict(self) -> str:
         """Return which precision is the coarsest that is safe, which is the first that is not, and why.
