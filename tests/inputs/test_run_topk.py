@@ -283,6 +283,19 @@ def test_names_of_documents():
     }  # fmt: skip
 
 
+def test_the_error_for_matrices_says_what_to_pass():
+    """What the messages say has the values of the matrices."""
+    scipy, scores = pytest.importorskip("scipy.sparse"), np.arange(24.0).reshape(3, 8) % 7
+    message = message_of(evaluate, RELEVANCE, {"a": scores}, "AP")
+    pair = "(numpy.broadcast_to(numpy.arange(scores.shape[1]), scores.shape), scores)"
+    assert message.endswith(f"not a matrix of scores: pass {pair}")
+    judgments = message_of(evaluate, LABELS, {"a": scores}, "AP")
+    assert judgments.endswith("not a matrix of labels: pass scipy.sparse.csr_array(labels)")
+    ids = np.broadcast_to(np.arange(scores.shape[1]), scores.shape)
+    values = evaluate(scipy.csr_array(LABELS), {"a": (ids, scores)}, "AP").values[0]
+    np.testing.assert_array_equal(values, Evaluator(LABELS, "AP")(scores))
+
+
 def test_scores_that_rise_along_every_row_may_be_distances():
     ids = np.arange(20).reshape(2, 10)
     distances = np.sort(np.random.default_rng(1).random((2, 10)), axis=1)

@@ -195,7 +195,8 @@ def as_qrels(qrels: Any, missing: Missing | None = None, *, subtopics: bool = Fa
         if form.judgments is not None and form.holds(value):
             return form.judgments(value, missing, subtopics)
     forms = ", ".join(form.name for form in FORMS if form.judgments)
-    raise InputError("qrels", f"must be judgments ({forms}), not {_described(value)}")
+    found = _described(value, "labels: pass scipy.sparse.csr_array(labels)")
+    raise InputError("qrels", f"must be judgments ({forms}), not {found}")
 
 
 def as_sources(runs: Any, least: int = 1) -> dict[str, RunSource]:
@@ -250,7 +251,8 @@ def _sources_of(value: Any, name: str, reading: Reading) -> Sequence[RunSource]:
             return form.runs(value, name, reading)
     forms = ", ".join(form.name for form in FORMS if form.runs)
     where, what = ("runs", "runs") if name == "run" else (f"runs[{name!r}]", "a run")
-    raise InputError(where, f"must be {what} ({forms}), not {_described(value)}")
+    ids = "numpy.broadcast_to(numpy.arange(scores.shape[1]), scores.shape)"
+    raise InputError(where, f"must be {what} ({forms}), not {_described(value, f'scores: pass ({ids}, scores)')}")
 
 
 def source_named(name: Any, run: Any, reading: Reading = AS_USUAL) -> RunSource:
@@ -279,11 +281,16 @@ def warn_of_parts(sources: Sequence[RunSource], remedy: str) -> None:
         warn(f"runs: {problem}: {remedy}")
 
 
-def _described(value: Any) -> str:
-    """Return the type of a value that has no form, and what to pass instead of a run of ranx or a reader of pyarrow."""
+def _described(value: Any, of_matrix: str) -> str:
+    """Return the type of a value that has no form, and what to pass instead of a run of ranx or a reader of pyarrow.
+
+    For a matrix, `of_matrix` says what it seems to hold, and what to pass.
+    """
     kind = type(value)
     if kind.__name__ in ("Run", "Qrels") and hasattr(value, "to_dict") and not isinstance(value, RunSource | Qrels):
         return f"{kind.__module__.partition('.')[0]}.{kind.__name__}; pass {kind.__name__.lower()}.to_dict()"
+    if hasattr(value, "__array__") and getattr(value, "ndim", 0) == 2:
+        return f"a matrix of {of_matrix}"
     is_reader = hasattr(value, "read")
     return kind.__name__ + "; pass the path, or pyarrow.dataset.dataset(path)" * is_reader
 
