@@ -229,10 +229,17 @@ def test_argparse_errors_name_the_command_and_point_to_its_help(refused, argumen
 
 
 def test_only_options_that_collect_values_and_flags_can_be_repeated():
-    """Options of one value never have argparse's own action, which takes the last of several."""
-    kinds = {type(action) for command in _all_commands() for action in command._actions if action.option_strings}
+    """Options of one value never have argparse's own action, which takes the last of several, as trec_eval does."""
+    kinds = {
+        type(action) for each in _all_commands() if not each.prog.endswith("trec_eval")
+        for action in each._actions if action.option_strings
+    }  # fmt: skip
     assert Once in kinds
     assert argparse._StoreAction not in kinds
+
+
+def test_the_last_value_counts_in_trec_eval(files, command):
+    assert command("trec_eval -l 1 -l 2 -m map qrels.txt a.run") == command("trec_eval -l 2 -m map qrels.txt a.run")
 
 
 def test_duplicate_documents_that_are_ignored_are_counted_in_one_warning(files, command):

@@ -20,6 +20,8 @@ def add(commands: argparse._SubParsersAction[argparse.ArgumentParser]) -> None:
         description="Evaluate a run with the options, the output and the order of ties of trec_eval 10.",
         epilog=f"Measures: {', '.join(MEASURES)}; names of several measures: {', '.join(NICKNAMES)}.",
     )
+    # As in trec_eval, the last value of an option that is repeated counts.
+    command.register("action", None, argparse._StoreAction)
     options.add(command, options.QRELS)
     command.add_argument(
         "run_file", metavar="RUN", help="run file; its columns are query, Q0, document, rank (ignored), score, tag"
