@@ -102,6 +102,8 @@ def test_gate_reads_both_sides_alike(printed, refused):
     line = ["gate", "qrels.txt", "a.parquet", "--against", "b.parquet", "-m", "RR", "--score-column", "cosine"]
     assert refused(*line).endswith("with --ids text\n")
     assert "RR" in printed(*line, "--ids", "text")
+    for name in ("a.npz", "b.npz"):
+        Path(name).touch()
     message = refused("gate", "qrels.txt", "a.npz", "--against", "b.npz", "--ids", "text")
     assert message.startswith("--ids cannot change values that are stored")
 
