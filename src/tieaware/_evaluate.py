@@ -29,8 +29,6 @@ from tieaware.inputs import (
     Run,
     RunLike,
     RunSource,
-    all_rise,
-    all_tied,
     as_qrels,
     as_sources,
     asking_for_run,
@@ -40,10 +38,10 @@ from tieaware.inputs import (
     differing,
     excluded_documents,
     first_query,
-    has_order_in_ranks,
     match,
+    never_fall,
     no_query_judged,
-    ranks_oppose_scores,
+    order_in_ranks,
     seem_to_count_from_one,
     without,
 )
@@ -366,11 +364,10 @@ class _Evaluation:
         # Real labels are sorted only if the scores of the run look like labels, because that takes longer.
         has_reals = self._qrels.grades is not None
         swapped = self._queries != "shard" and (has_reals or self._look_like_scores)
-        tied = not all(view.rule.by_position for view in self._plan.views)
-        rising = True
+        falls = False
 
         def evaluate_chunk(chunk: RunSource) -> None:
-            nonlocal found, from_one, example, query, swapped, tied, rising
+            nonlocal found, from_one, example, query, swapped, falls
             run = chunk.whole() if self._plan.by_document or observe is not None else None
             if run is not None and observe is not None:
                 observe(self._runs[i], run)
@@ -383,13 +380,11 @@ class _Evaluation:
             if not n_documents:
                 from_one = seem_to_count_from_one(self._qrels, chunk)
             n_documents.append(len(matched.scores))
-            # Threads only ever set these to False, so that none undoes what another has found.
+            # Threads only ever set these to one value, so that none undoes what another has found.
             if swapped and not look_like_labels(matched.scores):
                 swapped = False
-            if tied and not all_tied(matched.scores, matched.lists.offsets):
-                tied = False
-            if rising and not all_rise(matched.scores, matched.lists.offsets):
-                rising = False
+            if not falls and not never_fall(matched.scores, matched.lists.offsets):
+                falls = True
             rows = self._evaluate_chunk(matched, run, values)
             answered[rows] = True
             if rows is _EVERY and len(answered):
@@ -405,12 +400,9 @@ class _Evaluation:
         if swapped and found:
             signs = f"the labels in {self._qrels.name} look like scores, and the scores of this run like labels"
             return f"{name}: {signs}: are judgments and runs swapped?"
-        if tied and has_order_in_ranks(source):
-            remedy = "but not the ranks, which are ignored; order='file' takes the order of the file"
-            return f"{name}: all scores of a query are equal, {remedy}"
-        if rising and ranks_oppose_scores(source):
-            remedy = "if they are distances, negate them, because higher scores rank higher"
-            return f"{name}: the scores of every query rise with the rank; {remedy}"
+        is_by_position = all(view.rule.by_position for view in self._plan.views)
+        if not falls and (problem := order_in_ranks(source, is_by_position=is_by_position)):
+            return f"{name}: {problem}"
         if from_one:
             return f"{name}: ids seem to count from 1: with ids - 1, many more documents are relevant"
         if found or not example:

@@ -117,8 +117,10 @@ def gate(
     for measure in wanted:
         if measure.definition.summary != "mean":
             raise InputError("measures", f"the summary of {measure} is not an arithmetic mean, so no test compares it")
-        if tolerance >= measure.definition.limits[1]:
-            raise InputError("tolerance", f"must be less than 1, the largest value of {measure}; found {tolerance:g}")
+        largest = measure.definition.limits[1]
+        if tolerance >= largest:
+            problem = f"must be less than {largest:g}, the largest value of {measure}; found {tolerance:g}"
+            raise InputError("tolerance", problem)
     known = {*wanted, *(measure for file in files.values() for measure in file.results.measures)}
     judged = as_qrels(qrels, missing, subtopics=any(each.definition.needs_subtopics for each in known))
     before, after = (

@@ -17,16 +17,7 @@ from tieaware.errors import InputError, warn
 from tieaware.inputs.files.paths import Parts, are_partitions, files_at, is_file_object, look_like_parts, parts_at
 from tieaware.inputs.judgments.qrels import Qrels, read_qrels
 from tieaware.inputs.runs.changed import Changed, by_position, excluded_documents, without
-from tieaware.inputs.runs.file_order import (
-    ORDERS,
-    Order,
-    all_rise,
-    all_tied,
-    consistent,
-    has_order_in_ranks,
-    ranks_oppose_scores,
-    repeatable,
-)
+from tieaware.inputs.runs.file_order import ORDERS, Order, consistent, never_fall, order_in_ranks, repeatable
 from tieaware.inputs.runs.in_memory import RunDict, RunTopK, is_pair_of_arrays
 from tieaware.inputs.runs.matching import (
     Matched,
@@ -62,8 +53,6 @@ __all__ = [
     "RunFile",
     "RunLike",
     "RunSource",
-    "all_rise",
-    "all_tied",
     "as_qrels",
     "as_sources",
     "asking_for_run",
@@ -73,11 +62,11 @@ __all__ = [
     "differing",
     "excluded_documents",
     "first_query",
-    "has_order_in_ranks",
     "match",
     "match_whole",
+    "never_fall",
     "no_query_judged",
-    "ranks_oppose_scores",
+    "order_in_ranks",
     "read_qrels",
     "read_run",
     "repeatable",

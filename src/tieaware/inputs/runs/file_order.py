@@ -62,17 +62,7 @@ def contradicts_itself(source: RunSource) -> bool:
     return conflicts is not None and len(conflicts.misranked) > 0
 
 
-def all_tied(scores: Scores, offsets: Offsets) -> bool:
-    """Return whether all documents of a list have the same score, in every list, and some list has several."""
-    # The first list usually decides, without a look at all scores.
-    first = scores[: offsets[1]] if len(offsets) > 1 else scores
-    if len(first) and first.min() < first.max():
-        return False
-    starts = np.isin(np.arange(1, len(scores)), offsets)
-    return bool(((scores[1:] == scores[:-1]) | starts).all() and not starts.all())
-
-
-def all_rise(scores: Scores, offsets: Offsets) -> bool:
+def never_fall(scores: Scores, offsets: Offsets) -> bool:
     """Return whether no document has a lower score than the one before it in its list."""
     # The first list usually decides, without a look at all scores.
     first = scores[: offsets[1]] if len(offsets) > 1 else scores
@@ -81,28 +71,26 @@ def all_rise(scores: Scores, offsets: Offsets) -> bool:
     return bool(np.isin(np.flatnonzero(scores[1:] < scores[:-1]) + 1, offsets).all())
 
 
-def ranks_oppose_scores(source: RunSource) -> bool:
-    """Return whether the rank column of a run, which was read before, gives lower scores the better ranks."""
-    ranks = source.ranks()
-    if ranks is None:
-        return False
-    same = ranks.queries[1:] == ranks.queries[:-1]
-    rank, score = np.diff(ranks.ranks)[same], np.diff(ranks.scores)[same]
-    # Distances tie here and there; a run with a single higher score is nearly constant.
-    most_rise = 2 * np.count_nonzero(score) > len(score) >= _FEWEST_NEIGHBOURS
-    return bool(most_rise and (rank > 0).all() and (score >= 0).all())
+def order_in_ranks(source: RunSource, *, is_by_position: bool) -> str:
+    """Return what is wrong with a run whose scores never fall, if its ranks order the documents; "" otherwise.
 
-
-def has_order_in_ranks(source: RunSource) -> bool:
-    """Return whether the rank column of a run, which was read before, gives documents of a query different ranks.
-
-    One pair of documents is an example rather than a run.
+    The run was read before. Equal scores are right if the tie rule keeps the order of the file.
     """
     ranks = source.ranks()
     if ranks is None:
-        return False
+        return ""
     same = ranks.queries[1:] == ranks.queries[:-1]
-    return bool(np.count_nonzero(same & (np.abs(np.diff(ranks.ranks)) > 0)) > 1)
+    rank, score = np.diff(ranks.ranks)[same], np.diff(ranks.scores)[same]
+    if not score.any():
+        # One pair of documents is an example rather than a run.
+        has_order = not is_by_position and np.count_nonzero(np.abs(rank) > 0) > 1
+        remedy = "but not the ranks, which are ignored; order='file' takes the order of the file"
+        return f"all scores of a query are equal, {remedy}" if has_order else ""
+    # Distances tie here and there; a run with a single higher score is nearly constant.
+    most_rise = 2 * np.count_nonzero(score) > len(score) >= _FEWEST_NEIGHBOURS
+    remedy = "if they are distances, negate them, because higher scores rank higher"
+    rise = most_rise and (rank > 0).all() and (score >= 0).all()
+    return f"the scores of every query rise with the rank; {remedy}" if rise else ""
 
 
 def consistent(sources: Mapping[str, RunSource]) -> dict[str, RunSource]:
